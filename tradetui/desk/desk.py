@@ -190,7 +190,7 @@ class Desk:
 
     def has_other_view(self, name: str) -> bool:
         """Whether a panel can show its rows in another way now."""
-        return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.live_known)
+        return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.reports_waiting)
 
     def panel_rows(self, name: str, *, other_view: bool = False) -> Snapshot[FeedRow]:
         """The rows of a panel: fills one row an order, in the other view each; stops that wait and then those that
@@ -198,7 +198,7 @@ class Desk:
         """
         if name == FILLS.name and not other_view:
             return self.filled_orders.snapshot
-        if name == TRIGGERS.name and self.triggers_reader.live_known:
+        if name == TRIGGERS.name and self.triggers_reader.reports_waiting:
             return self._stop_views.waiting if other_view else self._stop_views.all
         return self.feeds[name].snapshot
 
@@ -237,7 +237,7 @@ class Desk:
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
         now_ms = self.client.server_clock.now_ms
         if feed is self.triggers:
-            waiting = self.triggers_reader.live or ()
+            waiting = self.triggers_reader.waiting or ()
             self._stop_views.update(self.triggers.snapshot, waiting)
             self.alerts.triggers_changed(self.triggers.snapshot, waiting, now_ms)
         elif feed is self.fills:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,9 @@ from tradetui.desk.tables.cells.cell_format import Precision
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.positions import StopState
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.requests.request import Request
 
 USDT = ProductType.USDT_FUTURES
 BEYOND = {"futures.tickers", "futures.funding_rates", "futures.contracts"}
@@ -114,4 +119,24 @@ async def test_stops_that_cannot_be_read_any_more_are_in_doubt_and_not_absent() 
     await asyncio.sleep(60)
     states = {position.market.stop_state for position in desk.positions.snapshot.rows if position.stop_loss is None}
     assert states == {StopState.UNREADABLE}
+    await desk.stop()
+
+
+@pytest.mark.looptime
+async def test_while_a_waiting_stop_cannot_be_read_no_position_is_said_to_have_none() -> None:
+    simulation = Simulation(11, fills=60)
+    desk = simulation.desk
+    pages = desk.triggers_reader._client.pages
+
+    async def with_unreadable_row(request: Request[Any]) -> AsyncIterator[Reply[Any]]:
+        async for reply in pages(request):
+            unreadable = (UndecodableRow(0, "symbol", {"orderId": "1"}),) if reply.rows else ()
+            yield replace(reply, undecodable_rows=unreadable)
+
+    desk.triggers_reader._client.pages = with_unreadable_row  # type: ignore[method-assign, assignment]
+    desk.start()
+    await asyncio.sleep(20)
+    states = {position.market.stop_state for position in desk.positions.snapshot.rows}
+    assert states >= {StopState.WAITING, StopState.UNREADABLE}
+    assert StopState.NONE not in states
     await desk.stop()

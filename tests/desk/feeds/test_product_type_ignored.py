@@ -123,8 +123,8 @@ async def test_every_row_is_shown_once_under_the_product_type_of_its_symbol(
         past = await triggers.read()
     assert _counted(past) == ROWS_BY_SYMBOL
     if not core_only:
-        assert triggers.live is not None
-        assert Counter((row.product_type, row.record.symbol) for row in triggers.live) == ROWS_BY_SYMBOL
+        assert triggers.waiting is not None
+        assert Counter((row.product_type, row.record.symbol) for row in triggers.waiting) == ROWS_BY_SYMBOL
     fills = FillsReader(histories, client.clock)
     reading = await fills.read()
     for history in histories.values():

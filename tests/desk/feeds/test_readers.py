@@ -145,7 +145,7 @@ async def test_all_three_plan_types_are_merged() -> None:
     reader = triggers(client)
     reading = await reader.read()
     assert {row.record.order_id for row in reading.rows} == {trigger(number).order_id for number in (1, 2, 3)}
-    assert reader.live is None
+    assert reader.waiting is None
     assert reading.error is None
 
 
@@ -226,8 +226,20 @@ async def test_waiting_triggers_are_told_beside_the_history() -> None:
     client.rows[LIVE, USDT] = [trigger(1, "live"), trigger(2, "live", planType="track_plan")]
     reader = triggers(client)
     assert (await reader.read()).rows == []
-    assert reader.live is not None
-    assert len(reader.live) == 2
+    assert reader.waiting is not None
+    assert len(reader.waiting) == 2
+
+
+async def test_waiting_triggers_none_of_which_can_be_read_are_an_error_beside_the_last_good_ones() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live")]
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    reader = triggers(client)
+    await reader.read()
+    client.unreadable.add(LIVE)
+    assert isinstance((await reader.read()).error, UnreadableReply)
+    assert reader.waiting is not None
+    assert [row.record.order_id for row in reader.waiting] == [trigger(1).order_id]
 
 
 async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_ones_come_back() -> None:

@@ -229,7 +229,7 @@ async def test_the_waiting_stops_alone_have_their_own_name_in_panel_tab_dialogs_
         assert stage.app.main.focused_panel == "triggers"
         assert f"5 Waiting stops {live.count}" in screen_text(stage.app)
         assert stage.app.main.table.model.source is live
-        assert {row.record.plan_status for row in desk.triggers_reader.live or ()} == {"live"}
+        assert {row.record.plan_status for row in desk.triggers_reader.waiting or ()} == {"live"}
         await pilot.press("v")
         await pilot.pause()
         assert f"5 Stops {live.count + desk.triggers.snapshot.count}" in screen_text(stage.app)

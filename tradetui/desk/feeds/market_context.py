@@ -145,14 +145,16 @@ class MarketContext:
         self._see((row.record.symbol, row.record.price, row.record.base_volume) for row in rows[:_NEWEST_ROWS])
 
     def _stop_of(self, position: Position) -> NearestStop:
-        waiting = self._triggers_reader.live
+        waiting = self._triggers_reader.waiting
         if waiting is None or self._triggers.freshness.aged:
             if position.stop_loss:
                 return NearestStop(StopState.WAITING, position.stop_loss)
             not_read = self._triggers.snapshot.read_at is None and self._triggers.snapshot.error is None
             return NearestStop(StopState.NOT_READ if not_read else StopState.UNREADABLE)
         of_product_type = (row.record for row in waiting if row.product_type is position.product_type)
-        return nearest_stop(position, of_product_type)
+        nearest = nearest_stop(position, of_product_type)
+        may_have_one = nearest.state is StopState.NONE and self._triggers_reader.some_waiting_unread
+        return NearestStop(StopState.UNREADABLE) if may_have_one else nearest
 
     def _take_tickers(self, rows: Sequence[ProductRow[Ticker]]) -> None:
         marks: dict[_Contract, Decimal] = {}

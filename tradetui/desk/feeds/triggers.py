@@ -18,7 +18,7 @@ from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads, left_out_sentence, symbols_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.feeds.undecodable_rows import UndecodableRows
+from tradetui.desk.feeds.undecodable_rows import UndecodableRows, refuse_unreadable
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
@@ -41,56 +41,62 @@ MOST_LOOK_UPS: Final = 6
 
 
 @dataclass(slots=True)
-class _Strand:
+class _PlanHistory:
     """One plan type of one product type: where the sweep through its older pages stands."""
 
     product_type: ProductType
     plan_type: PlanType
-    second_page: str | None = None
-    sweep: str | None = None
-    swept: bool = False
+    second_page_cursor: str | None = None
+    sweep_cursor: str | None = None
+    is_swept: bool = False
 
 
 @dataclass(slots=True)
-class _Ended:
-    strand: _Strand
+class _EndedPlan:
+    history: _PlanHistory
     order_id: str
-    times: int = 0
+    look_ups: int = 0
 
 
 class TriggersReader:
-    """Endpoint 6, and orders-plan-pending where it answers."""
+    """Reads the history of trigger orders, and those that wait where the exchange tells them."""
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
         self._client = client
         self._disk = disk
         self._write_buffer = WriteBuffer(TriggerOrder, disk)
         self._product_types = tuple(product_types)
-        self._strands = [
-            _Strand(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
+        self._plan_histories = [
+            _PlanHistory(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
         ]
         self._rows: dict[str, ProductRow[TriggerOrder]] = {}
         self._rows_in_order: list[ProductRow[TriggerOrder]] | None = None
         self._waiting: dict[tuple[ProductType, str], tuple[ProductRow[TriggerOrder], ...]] = {}
         self._waiting_in_order: tuple[ProductRow[TriggerOrder], ...] | None = None
-        self._ended: deque[_Ended] = deque(maxlen=200)
+        self._undecodable_waiting: dict[tuple[ProductType, str], int] = {}
+        self._ended: deque[_EndedPlan] = deque(maxlen=200)
         self._undecodable_rows = UndecodableRows()
         self._left_out: set[str] = set()
         self._server_ms: int | None = None
-        self._turn = 0
+        self._history_turn = 0
         self._reads = 0
         self.is_hidden = False
         """Whether nobody looks at the history: then only what waits is read each time."""
-        self.live_known = False
+        self.reports_waiting = False
 
     @property
-    def live(self) -> tuple[ProductRow[TriggerOrder], ...] | None:
+    def waiting(self) -> tuple[ProductRow[TriggerOrder], ...] | None:
         """The trigger orders that still wait, or None where the exchange does not report them."""
-        if not self.live_known:
+        if not self.reports_waiting:
             return None
         if self._waiting_in_order is None:
             self._waiting_in_order = tuple(newest_first(row for rows in self._waiting.values() for row in rows))
         return self._waiting_in_order
+
+    @property
+    def some_waiting_unread(self) -> bool:
+        """Whether one that waits could not be read: then a position without a stop may have one."""
+        return any(self._undecodable_waiting.values())
 
     async def attach(self, archive: Archive) -> None:
         for product_type in self._product_types:
@@ -102,16 +108,18 @@ class TriggersReader:
 
     async def read(self) -> Reading[ProductRow[TriggerOrder]]:
         self._reads += 1
-        strands: list[Awaitable[None]] = []
+        history_reads: list[Awaitable[None]] = []
         if not self.is_hidden or self._reads % HIDDEN_READS == 1:
-            self._turn += 1
+            self._history_turn += 1
             self._server_ms = None
-            strands = [self._read_strand(strand_index, strand) for strand_index, strand in enumerate(self._strands)]
-        results = await gather_reads([self._read_live(), *strands])
-        errors = [result for result in results if isinstance(result, BaseException)]
-        for error in errors:
-            if not isinstance(error, ExchangeError):
-                raise error
+            history_reads = [self._read_history(index, history) for index, history in enumerate(self._plan_histories)]
+        results = await gather_reads([self._read_live(), *history_reads])
+        errors: list[ExchangeError] = []
+        for result in results:
+            if isinstance(result, ExchangeError):
+                errors.append(result)
+            elif isinstance(result, BaseException):
+                raise result
         if not errors:
             await self._look_up_ended()
         if self._rows_in_order is None:
@@ -119,75 +127,82 @@ class TriggersReader:
         rows = self._rows_in_order
         if errors and not rows:
             raise errors[0]
-        first = next((error for error in errors if isinstance(error, ExchangeError)), None)
         note = self._write_buffer.trouble or left_out_sentence(
             self._product_types, self._left_out, symbols_of(row.record for row in rows)
         )
-        return Reading(rows, len(self._undecodable_rows), note, first, self._server_ms)
+        undecodable_rows = len(self._undecodable_rows) + sum(self._undecodable_waiting.values())
+        return Reading(rows, undecodable_rows, note, errors[0] if errors else None, self._server_ms)
 
-    async def _read_strand(self, strand_index: int, strand: _Strand) -> None:
-        request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
+    async def _read_history(self, index: int, history: _PlanHistory) -> None:
+        request = TriggerHistoryRequest(product_type=history.product_type, plan_type=history.plan_type)
         reply = await self._client.read(request)
-        await self._keep(strand, reply)
-        strand.second_page = reply.cursor if reply.count else None
-        strand.swept = strand.swept or strand.second_page is None
-        # With the waiting plans known the sweep only has to catch what ended while nobody looked: one strand a poll.
-        due = not strand.swept or not self.live_known or self._turn % len(self._strands) == strand_index
-        cursor = strand.sweep or strand.second_page
+        await self._keep(history, reply)
+        history.second_page_cursor = reply.cursor if reply.count else None
+        history.is_swept = history.is_swept or history.second_page_cursor is None
+        # With the waiting plans known the sweep only has to catch what ended while nobody looked: one of them a poll.
+        due = (
+            not history.is_swept or not self.reports_waiting or self._history_turn % len(self._plan_histories) == index
+        )
+        cursor = history.sweep_cursor or history.second_page_cursor
         if cursor is None or not due:
             return
         reply = await self._client.read(request.changed(id_less_than=cursor))
-        await self._keep(strand, reply)
-        strand.sweep = reply.cursor if reply.count and reply.cursor != cursor else None
-        strand.swept = strand.swept or strand.sweep is None
+        await self._keep(history, reply)
+        history.sweep_cursor = reply.cursor if reply.count and reply.cursor != cursor else None
+        history.is_swept = history.is_swept or history.sweep_cursor is None
 
     async def _read_live(self) -> None:
         try:
-            for strand in self._strands:
-                await self._read_waiting(strand)
+            for history in self._plan_histories:
+                await self._read_waiting(history)
         except (EndpointMissing, PermissionRefused):
-            self.live_known = False
+            self.reports_waiting = False
             self._waiting.clear()
+            self._undecodable_waiting.clear()
             self._waiting_in_order = None
         else:
-            self.live_known = True
+            self.reports_waiting = True
 
-    async def _read_waiting(self, strand: _Strand) -> None:
-        request = LiveTriggersRequest(product_type=strand.product_type, plan_type=strand.plan_type)
+    async def _read_waiting(self, history: _PlanHistory) -> None:
+        request = LiveTriggersRequest(product_type=history.product_type, plan_type=history.plan_type)
         waiting_rows: list[ProductRow[TriggerOrder]] = []
+        undecodable_rows = 0
         async for reply in self._client.pages(request):
-            waiting_rows += (ProductRow(strand.product_type, row) for row in reply.rows)
-        strand_key = (strand.product_type, str(strand.plan_type))
-        still = {row.row_id for row in waiting_rows}
-        for row in self._waiting.get(strand_key, ()):
-            if row.row_id not in still and row.row_id not in self._rows:
-                self._ended.append(_Ended(strand, row.record.row_id))
-        self._waiting[strand_key] = tuple(waiting_rows)
+            refuse_unreadable(reply)
+            undecodable_rows += len(reply.undecodable_rows)
+            waiting_rows += (ProductRow(history.product_type, row) for row in reply.rows)
+        key = (history.product_type, str(history.plan_type))
+        waiting_ids = {row.row_id for row in waiting_rows}
+        for row in self._waiting.get(key, ()):
+            if row.row_id not in waiting_ids and row.row_id not in self._rows:
+                self._ended.append(_EndedPlan(history, row.record.row_id))
+        self._waiting[key] = tuple(waiting_rows)
+        self._undecodable_waiting[key] = undecodable_rows
         self._waiting_in_order = None
 
     async def _look_up_ended(self) -> None:
         for _ in range(min(LOOKED_UP_AT_ONCE, len(self._ended))):
             ended = self._ended.popleft()
-            strand = ended.strand
-            if f"{strand.product_type}|{ended.order_id}" in self._rows:
+            history = ended.history
+            if f"{history.product_type}|{ended.order_id}" in self._rows:
                 continue
-            ended.times += 1
-            if ended.times < MOST_LOOK_UPS:
+            ended.look_ups += 1
+            if ended.look_ups < MOST_LOOK_UPS:
                 self._ended.append(ended)
             request = TriggerHistoryRequest(
-                product_type=strand.product_type, plan_type=strand.plan_type, order_id=ended.order_id
+                product_type=history.product_type, plan_type=history.plan_type, order_id=ended.order_id
             )
             try:
-                await self._keep(strand, await self._client.read(request))
+                await self._keep(history, await self._client.read(request))
             except ExchangeError:
                 return  # it stays on the list, and the sweep finds it too
 
-    async def _keep(self, strand: _Strand, reply: Reply[TriggerOrder]) -> None:
+    async def _keep(self, history: _PlanHistory, reply: Reply[TriggerOrder]) -> None:
         self._undecodable_rows.add(reply.undecodable_rows)
         self._left_out.update(reply.left_out)
         if reply.request_time is not None:
             self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
-        rows = [ProductRow(strand.product_type, row) for row in reply.rows]
+        rows = [ProductRow(history.product_type, row) for row in reply.rows]
         changed = [row for row in rows if self._rows.get(row.row_id) != row]
         if not changed:
             return
@@ -231,8 +246,8 @@ class StopViews:
         if made_of != self._made_of:
             self._made_of = made_of
             # The history says more of one that was read as waiting a moment before.
-            still = tuple(row for row in marked if row.row_id not in ended.index)
-            self.all = _snapshot(still + ended.rows, self.all.generation + 1, ended)
+            only_waiting = tuple(row for row in marked if row.row_id not in ended.index)
+            self.all = _snapshot(only_waiting + ended.rows, self.all.generation + 1, ended)
         self.all = self.all.read_like(ended)
 
 
