@@ -72,7 +72,7 @@ async def waited(intents: Intents) -> float:
     """Seconds until the intent is given up."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    await intents.left_behind(await intents.read("tt-0"))
+    await intents.once_left_behind(await intents.read("tt-0"))
     return loop.time() - begun
 
 

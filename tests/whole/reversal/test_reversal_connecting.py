@@ -101,7 +101,7 @@ async def test_a_journal_that_is_lost_while_connecting_is_said_and_nothing_is_se
         on.hold(long="2")
 
         async def lose() -> None:
-            on.execution.intents._fails(JournalFault.UNREADABLE, FileLost("journal.sqlite", "it is gone"))
+            on.execution.intents._note_fault(JournalFault.UNREADABLE, FileLost("journal.sqlite", "it is gone"))
 
         connecting(monkeypatch, lose)
         preview = await on.execution.preview(LONG)

@@ -321,7 +321,7 @@ class Creation:
         for intent in await self._intents.not_settled():
             if self.made(intent):
                 with suppress(WrongStep, sqlite3.Error, KeyStoreUnusable):
-                    await self._take_up_one(await self._intents.left_behind(intent))
+                    await self._take_up_one(await self._intents.once_left_behind(intent))
 
     async def _take_up_one(self, intent: Intent) -> None:
         kind, details = CreationKind(intent.kind), intent.details

@@ -1,4 +1,7 @@
-"""The intents of one account: its journal, the trading lock, and what is not settled; shared by all that sends."""
+"""The intents of one account: whatever is to be sent for it is written here first, and locks its symbol till it ends.
+
+Each step is on the disk before it is taken. While the journal cannot be read and written, nothing is sent.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.open_journal import LossAcceptance, accept_loss, open_intents_in, open_journal
@@ -23,6 +26,7 @@ from tradetui.storage.sqlite_file import FileLost, FileUnusable
 _log = logging.getLogger(__name__)
 
 WATCH_S = 0.7
+"""Pause between two looks at what other processes of the account have written."""
 _VERIFIED_PER_LOOK = 50_000
 """A journal of so many events is held to its hash chain with each look that finds it touched, which takes 0.2 s."""
 
@@ -43,11 +47,20 @@ _REMEDIES: Final = {
 
 
 class Withheld(Exception):
-    """It was not sent; `reasons` say why, in sentences."""
+    """Nothing was sent; `reasons` say why, in sentences."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__(" ".join(reasons))
         self.reasons = reasons
+
+
+class _Changes(NamedTuple):
+    """The journal as it was last read: the lock, and the scopes that intents hold here and in other directories."""
+
+    locked: bool
+    open_intents: list[Intent]
+    standing: dict[str, tuple[str, State]]
+    elsewhere: dict[str, str]
 
 
 class Intents:
@@ -104,9 +117,9 @@ class Intents:
                 return False
             await self._disk.run(self._journal.check)
         except Exception as problem:  # without a journal it must be said, whatever the reason
-            self._fails(JournalFault.UNREADABLE, problem)
+            self._note_fault(JournalFault.UNREADABLE, problem)
             return False
-        self._usable(self._journal)
+        self._take_into_use(self._journal)
         await self.refresh()
         return True
 
@@ -133,15 +146,15 @@ class Intents:
         try:
             self._journal = await self._disk.run(self._open_again, self._location, former)
         except Exception as problem:
-            self._fails(JournalFault.UNWRITABLE, problem)
+            self._note_fault(JournalFault.UNWRITABLE, problem)
             return False
-        self._usable(self._journal)
+        self._take_into_use(self._journal)
         if former is not None:
             await self._disk.run(former.close)
         await self.refresh()
         return self.trouble is None
 
-    def _usable(self, journal: Journal) -> None:
+    def _take_into_use(self, journal: Journal) -> None:
         self.trouble = self.fault = None
         self.notice = journal.notice if isinstance(journal, RegisteredJournal) else ""
 
@@ -161,7 +174,7 @@ class Intents:
         self.writers.show_life(location.alive_dir)
         return open_journal(location, self.writers.lives)
 
-    def _fails(self, fault: JournalFault, problem: Exception) -> None:
+    def _note_fault(self, fault: JournalFault, problem: Exception) -> None:
         """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
         if not isinstance(problem, FileUnusable):
             self.fault = fault
@@ -186,9 +199,9 @@ class Intents:
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self.trouble = str(problem)
             return False
-        return await self._go_on(self._location)
+        return await self._open_after_loss(self._location)
 
-    async def _go_on(self, location: JournalLocation) -> bool:
+    async def _open_after_loss(self, location: JournalLocation) -> bool:
         """Open the journal once the loss is accepted; `trouble` stays until all of it was looked at."""
         self.loss = None
         self.open_scopes = OpenScopes()
@@ -205,24 +218,22 @@ class Intents:
             if self.loss is None or self._location is None:
                 return
             if await self._disk.run(self._acceptance.is_written, self._location) and self.loss is not None:
-                await self._go_on(self._location)
+                await self._open_after_loss(self._location)
             return
         if not self.lock.is_shared:
             await self._write_lock(True, self.lock.choice)
         choice, moment = self.lock.choice, Moment.now(self._clock)
         try:
-            locked, intents, standing, elsewhere = await self._disk.run(self._read_changes, self._journal, moment)
+            changes = await self._disk.run(self._read_changes, self._journal, moment)
         except (FileUnusable, sqlite3.Error, OSError) as problem:
-            self._fails(JournalFault.UNREADABLE, problem)
+            self._note_fault(JournalFault.UNREADABLE, problem)
             return
         self._acceptance = LossAcceptance(moment)
-        self.lock.take_over(bool(locked), choice)
-        self.writers.saw(intents)
-        self.open_scopes.see(standing, elsewhere)
+        self.lock.take_over(changes.locked, choice)
+        self.writers.saw(changes.open_intents)
+        self.open_scopes.see(changes.standing, changes.elsewhere)
 
-    def _read_changes(
-        self, journal: Journal, moment: Moment
-    ) -> tuple[bool | None, list[Intent], dict[str, tuple[str, State]], dict[str, str]]:
+    def _read_changes(self, journal: Journal, moment: Moment) -> _Changes:
         journal.check_not_replaced()
         elsewhere: dict[str, str] = {}
         if isinstance(journal, RegisteredJournal) and self.trouble is None:
@@ -231,7 +242,7 @@ class Intents:
             for scope, reservation in journal.reconcile(moment).items():
                 elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"
         intents = journal.open_intents()
-        return journal.trading_locked(), intents, self.writers.standing(intents), elsewhere
+        return _Changes(bool(journal.trading_locked()), intents, self.writers.standing(intents), elsewhere)
 
     async def not_settled(self) -> list[Intent]:
         return await self._disk.run(self._ready().open_intents)
@@ -249,7 +260,7 @@ class Intents:
         """One intent with all its steps; raises KeyError."""
         return await self._disk.run(self._ready().intent, intent)
 
-    async def left_behind(self, intent: Intent) -> Intent:
+    async def once_left_behind(self, intent: Intent) -> Intent:
         """The intent once no other process can be in the middle of sending it, whose next step ours would spoil.
 
         That is at once where its process has ended, else when 35 s have certainly passed.
@@ -266,41 +277,41 @@ class Intents:
 
     def _ready(self) -> Journal:
         if self._journal is None:
-            raise self._unusable()
+            raise self._withheld()
         return self._journal
 
-    def _unusable(self) -> Withheld:
+    def _withheld(self) -> Withheld:
         return Withheld((f"The journal cannot be used: {self.trouble}.",))
 
     # Steps
 
     async def last_event(self) -> int:
-        """The number of the journal's newest event, before what is read next; raises Withheld."""
+        """The number of the journal's newest event, taken before reading what an intent rests on; raises Withheld."""
         try:
             return await self._disk.run(self._ready().last_event)
         except sqlite3.Error as problem:
-            self._fails(JournalFault.UNREADABLE, problem)
-            raise self._unusable() from None
+            self._note_fault(JournalFault.UNREADABLE, problem)
+            raise self._withheld() from None
 
     async def begin(
-        self, intent: str, key: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
+        self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
     ) -> None:
         """Write a new intent; synced when this returns. `after` is `last_event` before reading the rows it rests on.
 
-        Raises AlreadyOpen where one of the same key is not settled, Overtaken where one of the same key went on after
-        that event, Withheld where it cannot be written, so that nothing may be sent.
+        Raises AlreadyOpen where one of the same scope is not settled, Overtaken where one of the same scope went on
+        after that event, Withheld where it cannot be written, so that nothing may be sent.
         """
         try:
             now = Moment.now(self._clock)
-            await self._disk.run(self._ready().begin, intent, self.account, key, kind, details, now, after=after)
+            await self._disk.run(self._ready().begin, intent, self.account, scope, kind, details, now, after=after)
         except AlreadyOpen as problem:
             if problem.state in set(State):
-                self.open_scopes.began(key, problem.intent, State(problem.state))
+                self.open_scopes.began(scope, problem.intent, State(problem.state))
             raise
         except (FileUnusable, sqlite3.Error, OSError) as problem:
-            self._fails(JournalFault.UNWRITABLE, problem)
-            raise self._unusable() from None
-        self.open_scopes.began(key, intent, State.INTENDED)
+            self._note_fault(JournalFault.UNWRITABLE, problem)
+            raise self._withheld() from None
+        self.open_scopes.began(scope, intent, State.INTENDED)
 
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
@@ -311,7 +322,7 @@ class Intents:
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except (FileUnusable, sqlite3.Error, OSError) as problem:
-            self._fails(JournalFault.UNWRITABLE, problem)
+            self._note_fault(JournalFault.UNWRITABLE, problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
         if self.other_owner:
             raise NotSent(self.other_owner)
@@ -333,7 +344,7 @@ class Intents:
         except WrongStep:
             return False  # another process of the account was quicker
         except (FileUnusable, sqlite3.Error, OSError) as problem:
-            self._fails(JournalFault.UNWRITABLE, problem)
+            self._note_fault(JournalFault.UNWRITABLE, problem)
             return False
         return True
 
@@ -369,6 +380,6 @@ class Intents:
         try:
             return await self.lock.write(self._journal, locked, choice)
         except (sqlite3.Error, OSError, FileUnusable) as problem:
-            self._fails(JournalFault.UNWRITABLE, problem)
+            self._note_fault(JournalFault.UNWRITABLE, problem)
             self.trouble = f"{self.trouble}. The lock is not written: other sessions are not locked, lock them there"
             return False

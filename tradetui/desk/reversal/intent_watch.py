@@ -128,7 +128,7 @@ class IntentWatch:
             self._taken_up.discard(intent.id)
 
     async def _write_what_was_left_behind(self, intent: Intent) -> None:
-        intent = await self._intents.left_behind(intent)
+        intent = await self._intents.once_left_behind(intent)
         if intent.state is State.INTENDED:
             why = {"why": "the program ended before it was sent"}
             await self._intents.note(intent.id, State.WITHDRAWN, why, prior=State.INTENDED)

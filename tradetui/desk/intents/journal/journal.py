@@ -1,4 +1,8 @@
-"""The journal of intents: each step on disk before it is taken; its open intents are the lock between processes."""
+"""The journal of intents: each step is on the disk before it is taken, and an open intent locks its scope.
+
+The lock is the file's own: two processes never both find a scope free. Nothing written is changed or deleted, and each
+event carries a hash of all before it, so that what is lost or altered is seen.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +73,7 @@ class Journal:
         self.id = self._read_id()
         self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
         self._verified = genesis(self.id)
-        self._content = self._content_now()
+        self._mark = self._mark_now()
         self._open_intents: tuple[tuple[int, int], tuple[Intent, ...]] | None = None
         self._contradicted: tuple[int, Intent | None] | None = None
 
@@ -136,18 +140,18 @@ class Journal:
             return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
         return damaged(self._file, detail)
 
-    def _content_now(self) -> object:
+    def _mark_now(self) -> object:
         return None if self._file is None else written_mark(self._file)
 
     @property
     def touched(self) -> bool:
         """Whether anybody but this connection has written to the file since it was verified."""
-        return self._content_now() != self._content
+        return self._mark_now() != self._mark
 
     def _forget_what_others_touched(self) -> None:
-        if (now := self._content_now()) != self._content:
+        if (now := self._mark_now()) != self._mark:
             self._verified = genesis(self.id)
-            self._content = now
+            self._mark = now
 
     # Steps
 
@@ -172,7 +176,7 @@ class Journal:
         self.check_not_replaced()
         self.verify()
         with self._reserved(intent, scope, at, after), self._writing():
-            if (open_intent := self._open_on(scope)) is not None:
+            if (open_intent := self._holder_of(scope)) is not None:
                 raise AlreadyOpen(*open_intent)
             if after is not None and self._written_after(after, scope):
                 raise Overtaken(scope)
@@ -194,7 +198,7 @@ class Journal:
             if row is None or state not in TRANSITIONS.get(_state(row[0]), frozenset()) or row[0] != (prior or row[0]):
                 raise WrongStep(f"{intent}: {row[0] if row else 'unknown intent'} to {state}")
             scope = row[1]
-            holder = self._open_on(scope)
+            holder = self._holder_of(scope)
             holds = state not in ENDED and (holder is None or holder[0] == intent)
             self._connection.execute("UPDATE intent SET state = ?, open = ? WHERE id = ?", (state, holds, intent))
             if holder is not None and holder[0] == intent and not holds:
@@ -292,7 +296,8 @@ class Journal:
     def close(self) -> None:
         self._connection.close()
 
-    def _open_on(self, scope: str) -> tuple[str, str] | None:
+    def _holder_of(self, scope: str) -> tuple[str, str] | None:
+        """Id and state of the intent that holds a scope; None where it is free."""
         for holds in _OPEN:
             row: tuple[str, str] | None = self._connection.execute(
                 f"SELECT id, state FROM intent WHERE lock_key = ? AND {holds} LIMIT 1", (scope,)
@@ -354,7 +359,7 @@ class Journal:
         with transaction(self._connection):
             self._forget_what_others_touched()
             yield
-        self._content = self._content_now()
+        self._mark = self._mark_now()
 
 
 _INTENTS: Final = "SELECT id, account, lock_key, kind, state FROM intent"

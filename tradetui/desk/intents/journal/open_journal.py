@@ -20,6 +20,7 @@ from tradetui.storage.sqlite_file import FileLost, FileUnusable, accept_damage, 
 _log = logging.getLogger(__name__)
 
 _FILES_AT_MOST: Final = 100
+"""Every round of accepting sets one lost file aside; an account has a few, and more is a fault that goes on."""
 
 
 def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -> Journal:
@@ -134,11 +135,11 @@ def _open_registered(
                 opened[path] = RegisteredJournal(path, lives, registry, aliases)
             except FileLost as lost:
                 losses.append(FileLost(lost.file, lost.reason, _scopes_of(registry, by_path.get(path))))
-    losses += _not_what_they_were(registry, heads, opened, {Path(lost.file) for lost in losses})
+    losses += _missing_or_replaced(registry, heads, opened, {Path(lost.file) for lost in losses})
     if losses:
         for journal in opened.values():
             journal.close()
-        raise _together(losses)
+        raise _as_one(losses)
     main = opened.pop(file, None)
     if main is None:
         if not creates and not opened:
@@ -148,7 +149,7 @@ def _open_registered(
     return main
 
 
-def _not_what_they_were(
+def _missing_or_replaced(
     registry: Registry,
     heads: Sequence[RegisteredHead],
     opened: Mapping[Path, RegisteredJournal],
@@ -186,7 +187,7 @@ def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives |
             journal.check()
         except FileLost as lost:
             accepted.append(f"{lost.file}: {lost.reason}")
-            _accept(location)
+            _set_lost_aside(location)
             continue
         if accepted:
             journal.accepted_loss(accepted, moment)
@@ -195,7 +196,8 @@ def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives |
     raise FileLost(str(location.file), "it cannot be replaced")
 
 
-def _accept(location: JournalLocation) -> None:
+def _set_lost_aside(location: JournalLocation) -> None:
+    """Rename the account's damaged and changed files, and drop from the registry what they held."""
     if location.file is None:
         return
     files = (location.file, *location.former_files)
@@ -208,14 +210,14 @@ def _accept(location: JournalLocation) -> None:
         for head in registry.journals(registry.known_as(location.aliases)):
             if not head.path.exists():
                 registry.forget(head.journal)
-            elif head.path in files and not _continues(head):
+            elif head.path in files and not _is_as_registered(head):
                 set_aside(head.path)
                 accept_damage(head.path)
                 registry.forget(head.journal)
 
 
-def _continues(head: RegisteredHead) -> bool:
-    """Whether the file is the one that was registered, and holds at least what it held then."""
+def _is_as_registered(head: RegisteredHead) -> bool:
+    """Whether the file is the one that was registered, and holds at least what it held then; damage is accepted."""
     try:
         journal = Journal(head.path)
     except FileLost:
@@ -234,7 +236,7 @@ def _scopes_of(registry: Registry, head: RegisteredHead | None) -> tuple[str, ..
     return () if head is None else tuple(reservation.scope for reservation in registry.held_by(head.journal))
 
 
-def _together(losses: Sequence[FileLost]) -> FileLost:
+def _as_one(losses: Sequence[FileLost]) -> FileLost:
     if len(losses) == 1:
         return losses[0]
     reason = "; ".join([losses[0].reason, *(f"{lost.file}: {lost.reason}" for lost in losses[1:])])

@@ -140,7 +140,7 @@ class RegisteredJournal(Journal):
         ids = {self.id, *(journal.id for journal in self._former)}
         elsewhere = {}
         for reservation in self._registry.reservations(self._aliases):
-            if reservation.journal not in ids and not self._freed(reservation, moment):
+            if reservation.journal not in ids and not self._free_if_over(reservation, moment):
                 elsewhere[reservation.scope] = reservation
         return elsewhere
 
@@ -160,7 +160,7 @@ class RegisteredJournal(Journal):
         try:
             self._reserve(intent, scope, at, after)
         except ScopeTaken as taken:
-            if not self._freed(taken.holder, at):
+            if not self._free_if_over(taken.holder, at):
                 raise self._already_open(taken.holder) from None
             # It has ended since what this intent rests on was read.
             raise Overtaken(scope) from None
@@ -260,7 +260,7 @@ class RegisteredJournal(Journal):
         state = self._state_of(holder)
         return AlreadyOpen(holder.intent, str(state) if state else f"open in {self.path_of(holder)}")
 
-    def _freed(self, holder: Reservation, moment: Moment) -> bool:
+    def _free_if_over(self, holder: Reservation, moment: Moment) -> bool:
         """Free what is held by an intent that is over, in whatever journal it stands; whether it was."""
         if holder.journal == self.id or any(journal.id == holder.journal for journal in self._former):
             over = self._is_over(holder, self._state_of(holder), moment)
