@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
@@ -35,8 +34,6 @@ from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
 
 __all__ = ["KIND", "Execution", "NotConfirmed", "scope_of"]
-
-_log = logging.getLogger(__name__)
 
 READING_AGAIN_S: Final = 20.0
 """Reading again before sending takes a second; what it rests on must be three seconds old at most."""
@@ -113,11 +110,11 @@ class Execution:
         await self.intents.refresh()
         await self._recall_contradiction()
         async with ReadGroup() as group:
-            now, owner = await asyncio.gather(
+            fresh, owner = await asyncio.gather(
                 group.begin(self._market_state.reread(shown)), group.begin(current_owner(self._client))
             )
         self.intents.note_key_owner(owner)
-        return now
+        return fresh
 
     async def _recall_if_readable(self) -> None:
         """Recall as far as the journal can be read: an unreadable one prevents confirming, not the preview."""
@@ -166,15 +163,22 @@ class Execution:
         if departure.withdrawn:
             raise NotConfirmed(("You withdrew it.",), shown)
         assert shown.target.product_type is not None
-        key = scope_of(shown.target.product_type, shown.target.symbol)
+        scope = scope_of(shown.target.product_type, shown.target.symbol)
         for sending in self._sendings.values():
-            if sending.scope == key and sending.departure.withdrawn:
+            if sending.scope == scope and sending.departure.withdrawn:
                 raise NotConfirmed(("The attempt you withdrew has not ended yet: confirm again in a moment.",), shown)
-            if sending.scope == key:
+            if sending.scope == scope:
                 raise NotConfirmed(("This reversal is being sent already.",), shown)
         intent = self.intents.new_id()
         sending = Sending(
-            self._client, self._reads, self.intents, self._clock, intent, key, self._tasks.begin, departure
+            self._client,
+            self._reads,
+            self.intents,
+            self._clock,
+            intent=intent,
+            scope=scope,
+            run_in_background=self._tasks.begin,
+            departure=departure,
         )
         self._sendings[intent] = sending
         task: asyncio.Task[Sent] = self._tasks.begin(self._confirm(sending, shown, typed))
@@ -196,8 +200,8 @@ class Execution:
 
     async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
         try:
-            now, before_reading = await self._read_before_sending(shown, typed)
-            sent = await sending.send(now, before_reading)
+            fresh, before_reading = await self._read_before_sending(shown, typed)
+            sent = await sending.send(fresh, before_reading)
         except (NotConfirmed, ExchangeError):
             raise
         except BaseException as problem:
@@ -210,17 +214,16 @@ class Execution:
         return sent
 
     async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
-        """The preview now, and the journal's newest event before it was read; raises NotConfirmed."""
+        """The preview as it is now, and the journal's newest event before it was read; raises NotConfirmed."""
         try:
             async with asyncio.timeout(READING_AGAIN_S):
                 before_reading = await self.intents.last_event()
-                now = await self._read_again(shown)
+                fresh = await self._read_again(shown)
         except Withheld as refused:
             raise NotConfirmed(refused.reasons, shown) from None
         except TimeoutError:
-            raise NotConfirmed(
-                (f"The account could not be read again within {READING_AGAIN_S:.0f} s.",), shown
-            ) from None
+            why = f"The account could not be read again within {READING_AGAIN_S:.0f} s."
+            raise NotConfirmed((why,), shown) from None
         except ExchangeError:
             raise
         except StillReading as reading:
@@ -231,12 +234,12 @@ class Execution:
             why = f"The account could not be read again ({type(problem).__name__}: {problem})."
             raise NotConfirmed((why,), shown) from problem
         if self.intents.other_owner:
-            raise NotConfirmed((self.intents.other_owner,), now)
-        if changed := changes(shown, now):
-            raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
-        if reasons := self.blocking_reasons(now, typed):
-            raise NotConfirmed(reasons, now)
-        return now, before_reading
+            raise NotConfirmed((self.intents.other_owner,), fresh)
+        if changed := changes(shown, fresh):
+            raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), fresh)
+        if reasons := self.blocking_reasons(fresh, typed):
+            raise NotConfirmed(reasons, fresh)
+        return fresh, before_reading
 
     # Afterwards
 

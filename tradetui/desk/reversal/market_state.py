@@ -1,4 +1,7 @@
-"""Fresh reads around a reversal: positions, orders and stops, the market, and whether an order exists."""
+"""Reads the account and the market anew for a reversal: for its preview, before it is sent, and once it has ended.
+
+What a preview must know fails it where it cannot be read. What only estimates rest on is left out instead.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,9 @@ from tradetui.wire.models.public import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.text.counted import counted
 
-_FREELY_MISSING = (EndpointMissing, PermissionRefused)
+_NOT_OFFERED = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
+"""Fills of the minute before the newest one are known by id: others of that minute may still come in."""
 MARKET_S: Final = 1.5
 """Nothing waits longer for bid and ask, without which estimates are made at the mark, nor for a contract once more."""
 
@@ -65,7 +69,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ChangingFacts:
     """The facts of a preview that may have changed a moment later."""
 
     held: Held
@@ -92,25 +96,25 @@ class MarketState:
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
         async with ReadGroup() as group:
-            contract, stops, known = await asyncio.gather(
+            contract, stops, facts = await asyncio.gather(
                 group.begin(self._contract(product_type, symbol)),
                 group.begin(self._stops(product_type, symbol)),
                 group.begin(self._what_may_change(product_type, symbol)),
             )
-        return await self._preview(target, product_type, contract, stops, known)
+        return await self._preview(target, product_type, contract, stops, facts)
 
     async def reread(self, shown: Preview) -> Preview:
         """Read again all that may make a preview untrue; live stops are as they were shown."""
         product_type, symbol = shown.target.product_type, shown.target.symbol
         assert product_type is not None
         async with ReadGroup() as group:
-            contract, known = await asyncio.gather(
+            contract, facts = await asyncio.gather(
                 group.begin(self._contract(product_type, symbol, within_s=MARKET_S)),
                 group.begin(self._what_may_change(product_type, symbol)),
             )
-        return await self._preview(shown.target, product_type, contract or shown.contract, shown.stops, known)
+        return await self._preview(shown.target, product_type, contract or shown.contract, shown.stops, facts)
 
-    async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
+    async def _what_may_change(self, product_type: ProductType, symbol: str) -> _ChangingFacts:
         requested_at = self._clock.monotonic()
         async with ReadGroup() as group:
             held, orders, accounts, ticker = await asyncio.gather(
@@ -119,7 +123,7 @@ class MarketState:
                 group.begin(self._accounts(product_type)),
                 group.begin(self._ticker(product_type, symbol)),
             )
-        return _Known(held, orders, accounts, ticker, requested_at)
+        return _ChangingFacts(held, orders, accounts, ticker, requested_at)
 
     async def _preview(
         self,
@@ -127,12 +131,12 @@ class MarketState:
         product_type: ProductType,
         contract: Contract | None,
         stops: Sequence[TriggerOrder] | None,
-        known: _Known,
+        facts: _ChangingFacts,
     ) -> Preview:
-        symbol, held, orders = target.symbol.upper(), known.held, known.orders
+        symbol, held, orders = target.symbol.upper(), facts.held, facts.orders
         coin = self._margin_coin(held.positions, orders, product_type, symbol)
         mode, mode_from = await self._mode(held, orders, product_type, symbol, coin)
-        account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
+        account = next((row for row in facts.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
         plan: ReversalPlan | None = None
         reason = _why_not_planned(held, symbol, mode, mode_from, coin)
         if not reason and mode is not None and coin is not None:
@@ -147,8 +151,8 @@ class MarketState:
         if plan is not None:
             of_symbol = [leg for leg in held.positions if leg.symbol == symbol and leg is not position]
             other_leg = of_symbol[0] if mode is PositionMode.HEDGE and of_symbol else None
-            price, price_from = _price(plan, known.ticker, held, symbol)
-            basis = Basis(position, price, price_from, account, contract, held.fills, other_leg)
+            price, price_from = _price(plan, facts.ticker, held, symbol)
+            basis = Basis(position, price, price_from, account, contract, fills=held.fills, other_leg=other_leg)
             estimates = reversal_estimates(plan, basis, stops)
             market = basis.mark or price
             if contract is not None:
@@ -168,7 +172,7 @@ class MarketState:
             resting=() if plan is None else resting_after(plan, orders, stops or (), market=market),
             order_ids=frozenset(order.order_id for order in orders),
             stops=None if stops is None else tuple(stops),
-            requested_at=known.requested_at,
+            requested_at=facts.requested_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
             recent_fills=held.recent_fills,
@@ -272,7 +276,7 @@ class MarketState:
         try:
             async with ReadGroup() as group:
                 triggers = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in QUERIED_PLAN_TYPES))
-        except _FREELY_MISSING:
+        except _NOT_OFFERED:
             return None
         return [row for rows in triggers for row in rows if same(row.symbol, symbol)]
 

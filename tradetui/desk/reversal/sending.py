@@ -98,7 +98,7 @@ class Sending:
         self._asleep_before_ms = self._asleep_ms()
         self._run_in_background = run_in_background
         self._stamp_ms = 0
-        self._now: Preview | None = None
+        self._preview: Preview | None = None
 
     def _asleep_ms(self) -> float:
         """The lead of wall time over monotonic time, which stands still while a machine sleeps."""
@@ -108,34 +108,34 @@ class Sending:
         """Keep it from leaving, where it has not left."""
         self.departure.withdraw("it was withdrawn before it was sent")
 
-    async def send(self, now: Preview, before_reading: int) -> Sent:
+    async def send(self, preview: Preview, before_reading: int) -> Sent:
         """Write the intent and send it once.
 
         Raises NotConfirmed where nothing was sent, ExchangeError for a readable refusal, with nothing done.
         """
-        assert now.plan is not None
-        self._now = now
-        plan = now.plan.with_client_oid(self.intent)
+        assert preview.plan is not None
+        self._preview = preview
+        plan = preview.plan.with_client_oid(self.intent)
         self._stamp_ms = self._client.server_clock.now_ms
-        await self._begin(plan, now, before_reading)
+        await self._begin(plan, preview, before_reading)
 
         async def before_send(stamp_ms: int) -> None:
             self._stamp_ms = stamp_ms
-            self._still_true(now)
+            self._still_true(preview)
             await self._intents.about_to_send(self.intent, {"stamp_ms": stamp_ms})
-            self._still_true(now)  # the disk may have kept it waiting
+            self._still_true(preview)  # the disk may have kept it waiting
             self.departure.depart()
 
         try:
-            self._still_true(now)
+            self._still_true(preview)
             async with asyncio.timeout(CALL_S):
                 reply = await self._client.write(plan.request, before_send=before_send)
         except BaseException as problem:
-            return await self._failed(problem, now, plan)
+            return await self._failed(problem, preview, plan)
         await self._write(State.ACKNOWLEDGED, {"reply": dict(reply.rows[0].received)})
-        return self._sent(now, plan, State.ACKNOWLEDGED, "the exchange accepted it", reply=reply)
+        return self._sent(preview, plan, State.ACKNOWLEDGED, "the exchange accepted it", reply=reply)
 
-    async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan) -> Sent:
+    async def _failed(self, problem: BaseException, preview: Preview, plan: ReversalPlan) -> Sent:
         """The meaning of an exception: nothing left, a readable refusal, or an unknown outcome."""
         ends_task = is_cancelled(problem) or not isinstance(problem, Exception | asyncio.CancelledError)
         if not self.departure.departed or isinstance(problem, NotSent):
@@ -144,9 +144,9 @@ class Sending:
             await self._write(State.WITHDRAWN, {"why": why})
             if ends_task:
                 raise problem
-            raise NotConfirmed((why,), now) from None
+            raise NotConfirmed((why,), preview) from None
         if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
-            contradiction = await self._contradiction(now, plan)
+            contradiction = await self._contradiction(preview, plan)
             if not contradiction:
                 await self._write(State.REJECTED, {"code": problem.code, "message": problem.message})
                 _name_the_setting(problem, plan)
@@ -159,7 +159,7 @@ class Sending:
         await self._write(State.UNKNOWN, {"why": why})
         if ends_task:
             raise problem
-        return self._sent(now, plan, State.UNKNOWN, why)
+        return self._sent(preview, plan, State.UNKNOWN, why)
 
     def after_failure(self, problem: BaseException) -> Sent:
         """Handle an attempt that failed unexpectedly: a request that may have left is followed.
@@ -168,52 +168,53 @@ class Sending:
         """
         self.abandon()
         why = _problem_text(problem)
-        left = self.departure.departed and self._now is not None and self._now.plan is not None
+        left = self.departure.departed and self._preview is not None and self._preview.plan is not None
         state = State.UNKNOWN if left else State.WITHDRAWN
         self._run_in_background(self._write_behind(state, {"why": why}))
         if not left:
-            raise NotConfirmed((f"{why[:1].upper()}{why[1:]}.",), self._now) from problem
-        assert self._now is not None and self._now.plan is not None
-        return self._sent(self._now, self._now.plan.with_client_oid(self.intent), state, why)
+            raise NotConfirmed((f"{why[:1].upper()}{why[1:]}.",), self._preview) from problem
+        assert self._preview is not None and self._preview.plan is not None
+        return self._sent(self._preview, self._preview.plan.with_client_oid(self.intent), state, why)
 
-    async def _contradiction(self, now: Preview, plan: ReversalPlan) -> str:
+    async def _contradiction(self, preview: Preview, plan: ReversalPlan) -> str:
         """The evidence that the exchange carried out the request it refused; empty where there is none.
 
         An order that has filled already is not pending any more, and core-only it cannot be requested by its id.
         """
-        sent = self._sent(now, plan, State.SENT, "")
+        sent = self._sent(preview, plan, State.SENT, "")
         reads = (self._reads.is_shown, self._reads.is_pending, self._reads.has_effect)
         shown, pending, traded = await asyncio.gather(*(_proven(read, sent) for read in reads))
         if shown or pending:
             return "the exchange has an order with this id"
         return "the requested size was traded" if traded else ""
 
-    def _still_true(self, now: Preview) -> None:
+    def _still_true(self, preview: Preview) -> None:
         """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""
         self.departure.check()
         slept_s = max(0.0, self._asleep_ms() - self._asleep_before_ms) / 1000
-        age = self._clock.monotonic() - now.requested_at + slept_s
+        age = self._clock.monotonic() - preview.requested_at + slept_s
         if age > SENDING_S:
             raise NotSent(
                 f"the account was read {age:.1f} s before sending, and {SENDING_S:.0f} s is the limit",
                 remedy="Check the new figures and confirm again.",
             )
 
-    async def _begin(self, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
+    async def _begin(self, plan: ReversalPlan, preview: Preview, before_reading: int) -> None:
         details: dict[str, Any] = {
             "request": dict(plan.request_fields()),
             "title": plan.title,
             "before": plan.before.as_json(),
             "after": [result.after.as_json() for result in plan.results],
             "mode": str(plan.params.mode),
-            "newest_fill": now.newest_fill,
-            "recent_fills": sorted(now.recent_fills),
+            "newest_fill": preview.newest_fill,
+            "recent_fills": sorted(preview.recent_fills),
         }
         try:
             async with asyncio.timeout(DISK_S):
                 await self._intents.begin(self.intent, self.scope, KIND, details, after=before_reading)
         except Overtaken:
-            raise NotConfirmed(("Changed since you looked: another session has reversed this symbol.",), now) from None
+            why = "Changed since you looked: another session has reversed this symbol."
+            raise NotConfirmed((why,), preview) from None
         except AlreadyOpen as problem:
             raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None
         except Withheld as refused:
@@ -223,7 +224,7 @@ class Sending:
             self._run_in_background(self._write_behind(State.WITHDRAWN, {"why": _problem_text(problem)}))
             if is_cancelled(problem):
                 raise
-            raise NotConfirmed((f"The journal cannot be written: {_problem_text(problem)}.",), now) from None
+            raise NotConfirmed((f"The journal cannot be written: {_problem_text(problem)}.",), preview) from None
 
     async def _write(self, state: State, details: Mapping[str, Any]) -> None:
         """Write what has happened already; a disk that does not answer keeps nobody waiting."""
@@ -255,15 +256,15 @@ class Sending:
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
     def _sent(
-        self, now: Preview, plan: ReversalPlan, state: State, sentence: str, *, reply: Reply[Any] | None = None
+        self, preview: Preview, plan: ReversalPlan, state: State, sentence: str, *, reply: Reply[Any] | None = None
     ) -> Sent:
         return Sent(
             self.intent,
             plan,
             self._stamp_ms,
-            now.newest_fill,
+            preview.newest_fill,
             Progress(state, SearchStage.LOOKING, sentence),
-            now.recent_fills,
+            preview.recent_fills,
             call_ended_s=self._clock.monotonic(),
             acknowledged=reply is not None,
             order_id=reply.rows[0].order_id if reply is not None else None,
