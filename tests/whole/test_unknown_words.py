@@ -97,7 +97,7 @@ EXERCISED = {
     "desk/reversal/tracking/own_legs.py:_moves_as_ours": FILL,
     "desk/reversal/tracking/own_legs.py:_has_ended_unfilled": ENDED,
     "desk/reversal/tracking/own_legs.py:burst_among": FILL,
-    "desk/reversal/tracking/classification.py:_standing": STATE,
+    "desk/reversal/tracking/classification.py:_reported_standing": STATE,
     "desk/reversal/tracking/classification.py:_ended_otherwise": STATE,
     "desk/reversal/tracking/order_reads.py:OrderReads._orders_by_source": SOURCE,
     "desk/reversal/tracking/order_reads.py:_come_twice": STATE,
