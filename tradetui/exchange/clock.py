@@ -50,15 +50,12 @@ class SystemClock:
 
     @property
     def boot(self) -> str:
-        """The system's boot id; empty where it does not tell."""
         return boot_id()
 
     def monotonic(self) -> float:
-        """Seconds of CLOCK_MONOTONIC."""
         return time.monotonic()
 
     def wall_ms(self) -> int:
-        """Unix milliseconds of the system's wall clock."""
         return time.time_ns() // 1_000_000
 
 
@@ -75,7 +72,6 @@ class LoopClock:
         self._origin: float | None = None
 
     def monotonic(self) -> float:
-        """Seconds of the running loop's clock."""
         return asyncio.get_running_loop().time()
 
     def wall_ms(self) -> int:

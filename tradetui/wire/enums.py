@@ -10,10 +10,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, TypeVar
 
-Word = TypeVar("Word", bound=StrEnum)
+_Word = TypeVar("_Word", bound=StrEnum)
 
 
-def known(vocabulary: type[Word], text: str | None) -> Word | None:
+def known(vocabulary: type[_Word], text: str | None) -> _Word | None:
     """The word of an enum that the text names in any case; None when it names none."""
     word = None if text is None else _by_lower_case(vocabulary).get(text.lower())
     return word if isinstance(word, vocabulary) else None

@@ -67,7 +67,6 @@ class Meaning(NamedTuple):
 
     @property
     def kind(self) -> ErrorKind:
-        """The branch of the error tree."""
         return _KINDS.get(self.group, ErrorKind.REJECTED)
 
 

@@ -76,7 +76,6 @@ class ExchangeError(Exception):
         return f"{where}{self.reason}: {message}{code}."
 
     def __str__(self) -> str:
-        """The sentence and the remedy."""
         return f"{self.sentence} {self.remedy}" if self.remedy else self.sentence
 
 
@@ -98,7 +97,6 @@ class InvalidRequest(ExchangeError):
 
     @property
     def sentence(self) -> str:
-        """The field, its rule and the given value."""
         return f"{self.message}."
 
     def __reduce__(self) -> tuple[Any, ...]:

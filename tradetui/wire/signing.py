@@ -37,8 +37,6 @@ def sign_hmac(secret: str, message: bytes) -> str:
 
 
 class Signer(Protocol):
-    """Something that signs a prehash."""
-
     def sign(self, message: bytes) -> str: ...
 
 

@@ -80,7 +80,6 @@ class CallResult(NamedTuple):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, if an answer came."""
         return self.http_response.status if self.http_response else None
 
     @property

@@ -139,7 +139,6 @@ class AddressMeter:
             self._slowed_until = now + _SLOWED_FOR_S
 
     def usage(self, now: float) -> AddressUsage:
-        """Calls that count, as last seen."""
         return AddressUsage(self._used, self._quota.per_minute, now < self._slowed_until)
 
 
@@ -248,7 +247,6 @@ class AddressRows:
         self._ended[call, _expiry_second(at)] += 1
 
     def unused(self, call: CountedCall) -> None:
-        """A call was not sent."""
         self._count_less(call, 1)
 
     def write_ended(self) -> None:

@@ -189,7 +189,6 @@ class WaitingCalls:
         return call
 
     def fail(self, error: Exception) -> None:
-        """End the waiting of all with an error."""
         for priority in self._queues:
             while (call := self.take(priority)) is not None:
                 call.future.set_exception(error)

@@ -54,7 +54,6 @@ class BudgetFile:
         self._store = await self.run(partial(self._open_file, nonce, Random(random.getrandbits(64))))
 
     async def aclose(self) -> None:
-        """Let the file go."""
         if self._store is not None:
             with suppress(Exception):
                 await self.run(self._store.close)

@@ -76,7 +76,6 @@ class LocalBudget:
             pool.hand_out()
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        """Wait for a permit; see `Budget.acquire`."""
         pool = self._pools.get(endpoint.name)
         if pool is None:
             limit = permits(endpoint, self._share, self._account_kind)
@@ -85,7 +84,6 @@ class LocalBudget:
         return await pool.acquire(priority, hold_s)
 
     def usage(self) -> Mapping[str, Usage]:
-        """Every endpoint's use, by catalogue name."""
         return {name: pool.usage() for name, pool in self._pools.items()}
 
     def address_usage(self) -> AddressUsage:
@@ -93,7 +91,6 @@ class LocalBudget:
         return self._address.meter.usage(self._clock.monotonic())
 
     async def aclose(self) -> None:
-        """Stop handing out; those still waiting get `NotSent`."""
         for pool in self._pools.values():
             pool.close()
 

@@ -237,12 +237,10 @@ class PermitStore:
             self._write_quota(key, quota, grants)
 
     def unanswered(self, use: PermitUse, now: float) -> None:
-        """The call was given up."""
         with transaction(self._base):
             self._end(use, now + LOST_S, arrived_by=now + LATE_S)
 
     def unused(self, use: PermitUse) -> None:
-        """Nothing was sent."""
         with transaction(self._base):
             self._base.execute("delete from uses where id = ?", (use.row,))
             if use.counted is not None:

@@ -97,7 +97,6 @@ class SharedBudget:
 
     @property
     def account(self) -> str:
-        """Under whose name calls are counted."""
         return self._account
 
     @account.setter
@@ -108,7 +107,6 @@ class SharedBudget:
             self.file.run(partial(self.file.store.rename_account, before, name)).add_done_callback(_log_failure)
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        """Wait for a permit; see `Budget.acquire`."""
         if self._closed:
             raise closing(endpoint)
         if self.shared and not self.file.is_open:
@@ -134,7 +132,6 @@ class SharedBudget:
         return self.address_meter.usage(self.clock.monotonic())
 
     async def aclose(self) -> None:
-        """Stop handing out and let the file go."""
         if self._closed:
             return
         self._closed = True

@@ -146,7 +146,6 @@ class HttpTransport:
         raise failure
 
     async def aclose(self) -> None:
-        """Drop every connection."""
         for client in self._clients.values():
             await client.httpx.aclose()
 
@@ -339,7 +338,6 @@ class _SignedUrl(httpx.URL):
 
     @property
     def raw_path(self) -> bytes:
-        """Path and query as they go on the wire."""
         return self._target
 
 

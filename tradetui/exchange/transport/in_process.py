@@ -38,7 +38,6 @@ class InProcessTransport:
         self._running: set[asyncio.Task[None]] = set()
 
     async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
-        """Call the application once; see `Transport.send`."""
         if self.read_only:
             refuse_write(request)
         if before_first_byte is not None:

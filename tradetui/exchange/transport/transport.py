@@ -43,7 +43,6 @@ class HttpRequest:
 
     @property
     def writes(self) -> bool:
-        """Whether it may change anything."""
         return self.method != "GET"
 
 

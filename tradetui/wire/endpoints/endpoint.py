@@ -65,7 +65,6 @@ class Endpoint(NamedTuple):
 
     @property
     def row(self) -> type[Record]:
-        """The model of the rows in its reply."""
         return self.request.row
 
     @property
@@ -75,22 +74,18 @@ class Endpoint(NamedTuple):
 
     @property
     def area(self) -> str:
-        """The part of the name before the dot."""
         return self.name.partition(".")[0]
 
     @property
     def core(self) -> bool:
-        """Whether the interface holds it."""
         return self.number is not None
 
     @property
     def writes(self) -> bool:
-        """Whether a call changes anything."""
         return self.method == "POST"
 
     @property
     def time(self) -> TimeRule | None:
-        """The rule of startTime and endTime."""
         return self.request.time_rule
 
     @property
@@ -108,7 +103,6 @@ class Endpoint(NamedTuple):
 
     @property
     def secret(self) -> bool:
-        """Whether its reply carries secrets."""
         return bool(self.row.secrets)
 
 

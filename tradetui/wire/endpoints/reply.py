@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
@@ -54,9 +54,6 @@ class UndecodableRow:
     index: int
     reason: str
     received: object = field(repr=False)
-
-
-_RowsRead: TypeAlias = tuple[tuple[Record, ...], tuple[UndecodableRow, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +150,7 @@ def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | 
     return moved_coin is None or may_move(product_type, moved_coin)
 
 
-def _read_at_once(kind: type[Record], raw: list[Any]) -> _RowsRead | None:
+def _read_at_once(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...], tuple[()]] | None:
     """All rows by one call of pydantic, as nearly every page can be read; None where one needs a reading of its own."""
     if not set(map(type, raw)) <= {dict} or not all(map(kind.may_be, raw)):
         return None
@@ -161,7 +158,7 @@ def _read_at_once(kind: type[Record], raw: list[Any]) -> _RowsRead | None:
     return None if rows is None else (tuple(rows), ())
 
 
-def _read_one_by_one(kind: type[Record], raw: list[Any]) -> _RowsRead:
+def _read_one_by_one(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...], tuple[UndecodableRow, ...]]:
     """Each row by itself, which takes twice as long or more: the readable ones, and of each other one what it lacks."""
     rows: list[Record] = []
     undecodable_rows: list[UndecodableRow] = []

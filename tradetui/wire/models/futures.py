@@ -150,7 +150,6 @@ class OrderDetailRequest(Request[OrderDetail]):
     client_oid: ClientOid = None
 
     def check_together(self) -> None:
-        """One of the two ids must be given."""
         if self.order_id is None and self.client_oid is None:
             raise InvalidRequest("orderId", "orderId or clientOid is needed", None, "Give one of them.")
 
@@ -220,7 +219,6 @@ class FuturesFill(Record, Sided):
 
     @property
     def is_taker(self) -> bool:
-        """Whether the fill took liquidity."""
         return same(self.trade_scope, TradeScope.TAKER)
 
 

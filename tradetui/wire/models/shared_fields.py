@@ -22,7 +22,6 @@ class Sided:
 
     @property
     def is_buy(self) -> bool:
-        """Whether `side` says buy, in any case."""
         return same(self.side, Side.BUY)
 
 

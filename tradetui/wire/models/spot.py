@@ -36,7 +36,6 @@ class SpotFill(Record, Sided):
 
     @property
     def is_taker(self) -> bool:
-        """Whether the fill took liquidity."""
         return same(self.trade_scope, TradeScope.TAKER)
 
 

@@ -161,12 +161,10 @@ def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
         read: list[dict[str, Any]] = reader.validate_python(prepared)
     except ValidationError:
         return None
-    for values, row, unreadable in zip(read, rows, problems, strict=True):
+    received = [masked(kind, row) for row in rows] if kind.secrets else rows
+    for values, row, unreadable in zip(read, received, problems, strict=True):
         values["received"] = row
         values["unreadable"] = unreadable
-    if kind.secrets:
-        for values, row in zip(read, rows, strict=True):
-            values["received"] = masked(kind, row)
     records = list(map(_new, repeat(kind, len(read))))
     _exhaust(map(_set, records, repeat("__dict__"), read))
     _exhaust(map(_set, records, repeat("__pydantic_fields_set__"), repeat(kind._fields_set)))

@@ -68,7 +68,6 @@ class Parameter(_Rules):
         return f"required, {rule}" if self.required else rule
 
     def read(self, value: object) -> Any:
-        """The value to keep; raises InvalidRequest."""
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise self.refused(value, "Give it as text.")
         text = str(value).strip()
@@ -77,11 +76,9 @@ class Parameter(_Rules):
         return text
 
     def written(self, value: Any) -> Any:
-        """The value as it goes into a query or a body."""
         return str(value)
 
     def refused(self, value: object, remedy: str) -> InvalidRequest:
-        """The exception that says this value breaks the rule."""
         return InvalidRequest(self.name, self.rule, "***" if self.secret else value, remedy)
 
 
