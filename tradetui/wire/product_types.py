@@ -9,7 +9,7 @@ from typing import Final
 USDT_COINS: Final = frozenset({"USDT", "SUSDT"})
 """USDT and the one of the older demo scheme."""
 _USDC_COINS: Final = frozenset({"USDC", "SUSDC"})
-_DELIVERY_MONTHS: Final = "FGHJKMNQUVXZ"
+_DELIVERY_MONTHS: Final = "FGHJKMNQUVXZ"  # of futures: January is F, December Z
 
 
 class ProductType(StrEnum):

@@ -31,7 +31,7 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_en
         raise InvalidRequest(flag, "must not have a minus: a span counts back by itself", text, f"Try {text[1:]}.")
     if text.isascii() and text.isdecimal() and len(text) <= 18:
         if int(text) >= _SMALLEST_MS:
-            return _known(int(text), text, flag)
+            return _within_century(int(text), text, flag)
         raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
     try:
         moment = _from_iso(text, zone)
@@ -51,7 +51,7 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_en
         seconds = int(moment.timestamp())
     except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
         seconds = -1
-    return _known(seconds * 1000 + moment.microsecond // 1000 - last_of_day, text, flag)
+    return _within_century(seconds * 1000 + moment.microsecond // 1000 - last_of_day, text, flag)
 
 
 def _from_iso(text: str, zone: tzinfo) -> datetime:
@@ -68,7 +68,7 @@ def _from_iso(text: str, zone: tzinfo) -> datetime:
     raise ValueError(name)
 
 
-def _known(moment_ms: int, text: str, flag: str) -> int:
+def _within_century(moment_ms: int, text: str, flag: str) -> int:
     if 0 <= moment_ms <= _LARGEST_MS:
         return moment_ms
     raise InvalidRequest(flag, "must be a date of this century", text, "Give one of this century.")

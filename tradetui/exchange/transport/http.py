@@ -1,6 +1,7 @@
-"""The transport over the network. Only this file imports httpx, and nothing loads it before the first call needs it.
+"""The transport over the network: sends a request once, and always knows whether it may have arrived.
 
-What httpx and httpcore log holds whole addresses, so it is kept from the handlers of whoever runs this program.
+Only this file imports httpx, and nothing loads it before the first call needs it. What httpx and httpcore log holds
+whole addresses, so it is kept from the handlers of whoever runs this program.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from tradetui.wire.endpoints.reply import LONGEST_BODY
 HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
 """Makes one of httpx's transports, a new one each time: clients are replaced while the program runs."""
 
-_Cause = TypeVar("_Cause", bound=BaseException)
+_Kind = TypeVar("_Kind", bound=BaseException)
 
 _log = logging.getLogger(__name__)
 for _library in ("httpx", "httpcore"):
@@ -123,7 +124,7 @@ class HttpTransport:
         try:
             async with asyncio.timeout(self._timeouts.total(writes=request.writes)) as deadline:
                 departure = _Departure(request, before_first_byte, deadline, through_proxy=self._proxy is not None)
-                return await self._exchange(client, request, departure)
+                return await self._send_and_read(client, request, departure)
         except TransportError as known:
             failure = known
         except asyncio.CancelledError:
@@ -134,7 +135,7 @@ class HttpTransport:
                 raise
             if isinstance(raised, (TimeoutError, httpx.PoolTimeout)):
                 self._replace(client)
-            kind, message = _cause_after(raised) if departure.sent else self._cause_before(raised, departure)
+            kind, message = _why_no_answer(raised) if departure.sent else self._why_not_sent(raised, departure)
             failure = TransportError(kind, message, sent=departure.sent)
         finally:
             if request.writes:
@@ -149,7 +150,7 @@ class HttpTransport:
         for client in self._clients.values():
             await client.httpx.aclose()
 
-    async def _exchange(self, client: _Client, request: HttpRequest, departure: _Departure) -> HttpResponse:
+    async def _send_and_read(self, client: _Client, request: HttpRequest, departure: _Departure) -> HttpResponse:
         httpx_request = self._httpx_request(request, departure)
         if not client.traces:
             await departure.leave()
@@ -215,7 +216,7 @@ class HttpTransport:
         )
         return _Client(transport, writes=writes)
 
-    def _cause_before(self, raised: Exception, departure: _Departure) -> tuple[TransportErrorKind, str]:
+    def _why_not_sent(self, raised: Exception, departure: _Departure) -> tuple[TransportErrorKind, str]:
         """Name what kept the request from leaving, and where, in a sentence that holds nothing of the request."""
         exchange = f"{self._origin.host}:{self._origin.port}"
         if isinstance(raised, httpx.PoolTimeout):
@@ -226,14 +227,14 @@ class HttpTransport:
         late = isinstance(raised, (TimeoutError, httpx.TimeoutException))
         if self._proxy is not None and not departure.handshaking:
             return TransportErrorKind.PROXY, _proxy_sentence(self._proxy, exchange, raised, departure, late=late)
-        if departure.handshaking or _cause(raised, ssl.SSLError):
+        if departure.handshaking or _first_of_kind(raised, ssl.SSLError):
             why = "the handshake did not end in time" if late else "the handshake failed"
-            if _cause(raised, ssl.SSLCertVerificationError):
+            if _first_of_kind(raised, ssl.SSLCertVerificationError):
                 why = "its certificate was refused"
             return TransportErrorKind.TLS, f"the connection to {exchange} is not secure, {why}"
         if late:
             return TransportErrorKind.CONNECT, f"no connection in time to {exchange}"
-        if _cause(raised, socket.gaierror):
+        if _first_of_kind(raised, socket.gaierror):
             return TransportErrorKind.NAME, f"no such host: {self._origin.host}"
         return TransportErrorKind.CONNECT, f"no connection to {exchange} (refused, or no route)"
 
@@ -354,7 +355,7 @@ def _proxy_sentence(proxy: Proxy, exchange: str, raised: Exception, departure: _
     if not departure.connected:
         if late:
             return f"no connection in time to the proxy {proxy.address}"
-        why = "no such host" if _cause(raised, socket.gaierror) else "refused, or no route"
+        why = "no such host" if _first_of_kind(raised, socket.gaierror) else "refused, or no route"
         return f"no connection to the proxy {proxy.address} ({why})"
     if departure.proxy_status in _PROXY_WANTS_USER or (proxy.is_socks and str(raised).startswith(_SOCKS_WANTS_USER)):
         return f"the proxy {proxy.address} does not accept the user and password it was given, or wants some"
@@ -367,7 +368,7 @@ def _proxy_sentence(proxy: Proxy, exchange: str, raised: Exception, departure: _
     return f"the proxy {proxy.address} closed the connection instead of opening a tunnel to {exchange}"
 
 
-def _cause_after(raised: Exception) -> tuple[TransportErrorKind, str]:
+def _why_no_answer(raised: Exception) -> tuple[TransportErrorKind, str]:
     """Name what went wrong after the first byte in a sentence that holds nothing of the request."""
     match raised:
         case TimeoutError():
@@ -381,7 +382,7 @@ def _cause_after(raised: Exception) -> tuple[TransportErrorKind, str]:
     return TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})"
 
 
-def _cause(raised: BaseException, kind: type[_Cause]) -> _Cause | None:
+def _first_of_kind(raised: BaseException, kind: type[_Kind]) -> _Kind | None:
     """The first exception of this kind among those that led to one."""
     cause: BaseException | None = raised
     while cause is not None and not isinstance(cause, kind):

@@ -33,16 +33,14 @@ class TextForm:
 
     pattern: str
 
-    def schema(self, number: Any, ref: str | None = None) -> core_schema.CoreSchema:
-        """Reads text of this form, or a number written so, as it is or as an int or a Decimal."""
-        text = core_schema.str_schema(
-            pattern=f"^(?:{self.pattern})$", coerce_numbers_to_str=True, ref=ref if number is str else None
-        )
-        if number is str:
-            return text
-        return core_schema.chain_schema(
-            [text, core_schema.int_schema() if number is int else core_schema.decimal_schema()], ref=ref
-        )
+    def schema(self, kind: Any, ref: str | None = None) -> core_schema.CoreSchema:
+        """Reads text of this form, or a number written so, into a `kind`: str, int or Decimal."""
+        pattern = f"^(?:{self.pattern})$"
+        if kind is str:
+            return core_schema.str_schema(pattern=pattern, coerce_numbers_to_str=True, ref=ref)
+        text = core_schema.str_schema(pattern=pattern, coerce_numbers_to_str=True)
+        number = core_schema.int_schema() if kind is int else core_schema.decimal_schema()
+        return core_schema.chain_schema([text, number], ref=ref)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return self.schema(source)
@@ -88,25 +86,26 @@ _PLAIN: Final[Mapping[Any, Callable[..., core_schema.CoreSchema]]] = {
 
 
 def type_schema(
-    annotation: Any, metadata: Sequence[Any] = (), numbers: dict[str, core_schema.CoreSchema] | None = None
+    annotation: Any, metadata: Sequence[Any] = (), definitions: dict[str, core_schema.CoreSchema] | None = None
 ) -> core_schema.CoreSchema:
-    """The schema that pydantic makes of a field's type, at once for the types that nearly all fields have.
+    """The schema that pydantic makes of a field's type, put together here for the types that nearly all fields have.
 
-    Its own way there looks for plugins in the metadata of everything installed: ten milliseconds before the first rows.
-    A number's schema goes into `numbers`, where given, and is referred to, so that its form is not compiled by field.
+    pydantic looks for plugins in the metadata of everything installed: ten milliseconds before the first rows. A form's
+    schema goes into `definitions`, where given, and is referred to, so that it is not compiled anew for each field.
     """
     if get_origin(annotation) is Annotated:
         annotation, *constraints = get_args(annotation)
         parts = [part for field in constraints for part in getattr(field, "metadata", [field])]
-        return type_schema(annotation, parts, numbers)
+        return type_schema(annotation, parts, definitions)
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
         alternatives = [choice for choice in get_args(annotation) if choice is not NoneType]
-        return core_schema.nullable_schema(type_schema(Union[*alternatives], metadata, numbers))
-    if written := next((part for part in metadata if isinstance(part, TextForm)), None):
-        if numbers is None:
-            return written.schema(annotation)
-        name = f"{annotation.__name__} {written.pattern}"
-        numbers[name] = written.schema(annotation, ref=name)
+        return core_schema.nullable_schema(type_schema(Union[*alternatives], metadata, definitions))
+    form = next((part for part in metadata if isinstance(part, TextForm)), None)
+    if form is not None:
+        if definitions is None:
+            return form.schema(annotation)
+        name = f"{annotation.__name__} {form.pattern}"
+        definitions[name] = form.schema(annotation, ref=name)
         return core_schema.definition_reference_schema(name)
     if annotation not in _PLAIN:
         return TypeAdapter(Annotated[annotation, *metadata] if metadata else annotation).core_schema

@@ -180,25 +180,25 @@ _exhaust = deque[None](maxlen=0).extend
 
 def _reader(kind: type[Record]) -> SchemaValidator:
     """A validator of many rows at once, put together from the schemas of the fields' types."""
-    numbers: dict[str, core_schema.CoreSchema] = {}
+    definitions: dict[str, core_schema.CoreSchema] = {}
     fields = {
         name: core_schema.typed_dict_field(
-            _field_schema(kind, field, numbers), required=field.is_required(), validation_alias=field.alias
+            _field_schema(kind, field, definitions), required=field.is_required(), validation_alias=field.alias
         )
         for name, field in kind.model_fields.items()
         if name not in Record.model_fields
     }
     config = core_schema.CoreConfig(coerce_numbers_to_str=True, hide_input_in_errors=True)
     rows = core_schema.list_schema(core_schema.typed_dict_schema(fields, config=config))
-    return SchemaValidator(core_schema.definitions_schema(rows, list(numbers.values())))
+    return SchemaValidator(core_schema.definitions_schema(rows, list(definitions.values())))
 
 
 def _field_schema(
-    kind: type[Record], field: FieldInfo, numbers: dict[str, core_schema.CoreSchema]
+    kind: type[Record], field: FieldInfo, definitions: dict[str, core_schema.CoreSchema]
 ) -> core_schema.CoreSchema:
     # What a normalizer has read needs no further reading.
     is_read = field.alias in kind.normalizers
-    schema = core_schema.any_schema() if is_read else type_schema(field.annotation, field.metadata, numbers)
+    schema = core_schema.any_schema() if is_read else type_schema(field.annotation, field.metadata, definitions)
     if field.is_required():
         return schema
     return core_schema.with_default_schema(schema, default=field.get_default())
@@ -219,10 +219,10 @@ def _prepared(kind: type[Record], rows: Sequence[_Row]) -> tuple[list[dict[str, 
                 fields[name] = fields.pop(spelling)
     if not kind.normalizers:
         return prepared, [NOTHING] * len(prepared)
-    return prepared, [_shaped(kind, fields) for fields in prepared]
+    return prepared, [_normalized(kind, fields) for fields in prepared]
 
 
-def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
+def _normalized(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
     problems: dict[str, str] = {}
     for name, normalize in kind.normalizers.items():
         value = fields.get(name)
