@@ -1,11 +1,15 @@
-"""Prints results, round trips and equity of a profile's account."""
+"""`tradetui show pnl`, `trips` and `equity`: what the archive's fills brought in, and what they lack of the period.
+
+Figures of fills that were not read would look whole, so every gap is said on standard error or makes `complete` false.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import tzinfo
 from decimal import Decimal
 from typing import Final
@@ -30,7 +34,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
-from tradetui.desk.archive.trip_queries import TripRow, ended_trips
+from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
@@ -115,42 +119,67 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         return report(unreadable)
 
 
+@dataclass(slots=True)
+class _Printed:
+    """Counts what is printed, for the sentences on what it lacks."""
+
+    rows: int = 0
+    incomplete_fills: int = 0
+    has_funding: bool = True
+
+
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    writer = _writer(options, query.grouping)
-    row_count, has_funding, incomplete_fills = 0, True, 0
-    if options.what == PNL:
-        for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
-            group = {} if query.grouping is Grouping.TOTAL else {str(query.grouping): row.group}
-            result = group | {name: figure(row) for name, figure in _FIGURES.items()}
-            writer.write(result if options.json or options.csv else with_rounded_money(result))
-            has_funding = has_funding and row.funding is not None
-            incomplete_fills += row.sums.incomplete_fills
-            row_count += 1
-    elif options.what == EQUITY:
-        # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
-        last_ms = query.span[1] + (SAMPLED_EVERY_MS if options.until is None else 0)
-        for sample in samples(archive.connection, query.product_types or (), query.span[0], last_ms):
-            writer.write(_sample_row(sample, options, query.zone))
-            row_count += 1
-    else:
-        trip_rows = TripRows(archive, query.span[0])
-        for trip_row in ended_trips(archive.connection, query):
-            writer.write(_trip_row(trip_row, trip_rows, options, query.zone))
-            incomplete_fills += trip_row.trip.incomplete_fills
-            row_count += 1
+    writer, printed = _writer(options, query.grouping), _Printed()
+    rows_of = {PNL: _sum_rows, EQUITY: _equity_rows, TRIPS: _trip_rows}[options.what]
+    for row in rows_of(archive, options, query, printed):
+        writer.write(row)
+        printed.rows += 1
     writer.close()
-    if not has_funding:
+    if not printed.has_funding:
         say(_why_no_funding(archive, query.product_types or ()))
-    if incomplete_fills:
-        say(f"tradetui: {without_fee_or_profit(incomplete_fills)}: rows with complete false lack it.")
+    if printed.incomplete_fills:
+        say(f"tradetui: {without_fee_or_profit(printed.incomplete_fills)}: rows with complete false lack it.")
     unknown = _without_fills(archive, query)
     if unknown:
         say(f"tradetui: {unknown}")
-    elif not row_count:
+    elif not printed.rows:
         say(f"tradetui: {_WHY_NOTHING[options.what]}")
     if options.what != EQUITY:
         _say_what_is_missing(archive, query)
     return ATTENTION if unknown else DONE
+
+
+def _sum_rows(
+    archive: Archive, options: argparse.Namespace, query: ResultQuery, printed: _Printed
+) -> Iterator[Mapping[str, object]]:
+    for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
+        printed.has_funding = printed.has_funding and row.funding is not None
+        printed.incomplete_fills += row.sums.incomplete_fills
+        group = {} if query.grouping is Grouping.TOTAL else {str(query.grouping): row.group}
+        result = group | {name: figure(row) for name, figure in _FIGURES.items()}
+        yield result if options.json or options.csv else with_rounded_money(result)
+
+
+def _equity_rows(
+    archive: Archive, options: argparse.Namespace, query: ResultQuery, _: _Printed
+) -> Iterator[Mapping[str, object]]:
+    first_ms, last_ms = query.span
+    if options.until is None:
+        last_ms += SAMPLED_EVERY_MS  # by the exchange's clock, what was sampled just now may be ahead of this machine's
+    for sample in samples(archive.connection, query.product_types or (), first_ms, last_ms):
+        yield _sample_row(sample, options, query.zone)
+
+
+def _trip_rows(
+    archive: Archive, options: argparse.Namespace, query: ResultQuery, printed: _Printed
+) -> Iterator[Mapping[str, object]]:
+    rows = TripRows(archive, query.span[0])
+    for row in ended_trips(archive.connection, query):
+        printed.incomplete_fills += row.trip.incomplete_fills
+        if options.csv:
+            yield with_utc_times(rows.as_json(row), TRIP_TIMES)
+        else:
+            yield rows.as_json(row) if options.json else rows.as_text(row, query.zone)
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
@@ -227,9 +256,3 @@ def _sample_row(sample: EquitySample, options: argparse.Namespace, zone: tzinfo)
 
 def _dollars(amount: Decimal | None) -> str | None:
     return None if amount is None else ungrouped(number(amount, places=MONEY_PLACES))
-
-
-def _trip_row(row: TripRow, trip_rows: TripRows, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:
-    if options.csv:
-        return with_utc_times(trip_rows.as_json(row), TRIP_TIMES)
-    return trip_rows.as_json(row) if options.json else trip_rows.as_text(row, zone)
