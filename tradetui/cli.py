@@ -225,6 +225,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "paths": ("where configuration, API keys, data, state and the shared rate limits lie", _json_option),
     "completions": ("print the completion script of a shell", _completions_options),
 }
+"""Each command with its summary and what adds its own options."""
 
 
 _WATCH_EPILOG = """Example: tradetui watch fill trigger --json --since 17-5f0c2a9b-1763800000000. Every line has an

@@ -123,7 +123,7 @@ def test_bills_are_events_left_out_or_said_to_be_unknown() -> None:
     assert {row["Type"] for row in rows} == {"Deposit", "Withdrawal", "Airdrop"}
     (withdrawal,) = (row for row in rows if row["Type"] == "Withdrawal")
     assert (withdrawal["Sell Quantity"], withdrawal["Fee Quantity"]) == ("7", "1")
-    assert (writer.in_fills, dict(writer.unknown)) == (1, {"bills of type MYSTERY_BONUS": 1})
+    assert (writer.trade_bills, dict(writer.unknown)) == (1, {"bills of type MYSTERY_BONUS": 1})
     assert "1 bills of type MYSTERY_BONUS" in " ".join(writer.remarks())
 
 

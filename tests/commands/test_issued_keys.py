@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import open_desk
-from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
+from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
 from tradetui.commands.session.profile_sessions import ProfileSessions
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.issued_keys import ProfileNotWritten
@@ -252,7 +252,7 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
 def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
     tmp_path: Path, maker: ProfileMaker, keyring: dict[tuple[str, str], str]
 ) -> None:
-    key_store = KeyStore(tmp_path / "vault", KeyringBox("tradetui"))
+    key_store = KeyStore(tmp_path / "vault", KeyringSecrets("tradetui"))
     name = key_store.reserve("i1", CreationKind.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
     key_store.store(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
     assert SECRET not in (tmp_path / "vault" / "fromtest.toml").read_text()
@@ -271,14 +271,14 @@ def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
 def test_an_entry_of_the_keyring_that_is_no_key_is_said(keyring: dict[tuple[str, str], str], text: str) -> None:
     keyring["tradetui", "vault x"] = text
     with pytest.raises(KeyStoreUnusable, match="must give a JSON object"):
-        KeyringBox("tradetui").get("x")
+        KeyringSecrets("tradetui").get("x")
 
 
 def test_a_keyring_that_is_locked_or_missing_is_said(
     keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(KeyStoreUnusable, match="locked"):
-        KeyringBox("locked").put("x", {"secret": SECRET})
+        KeyringSecrets("locked").put("x", {"secret": SECRET})
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(KeyStoreUnusable, match="pip install"):
-        KeyringBox("tradetui").get("x")
+        KeyringSecrets("tradetui").get("x")

@@ -17,7 +17,7 @@ from tradetui.commands.session.bootstrap import open_reader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
-from tradetui.profiles import paths as places
+from tradetui.profiles import paths
 from tradetui.profiles.broken_setting import explained, first_broken
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import (
@@ -111,7 +111,7 @@ def _clock_sentences(client: ExchangeReader) -> tuple[str, ...]:
 def run(args: argparse.Namespace) -> int:
     """Ask for missing values (or take them from the environment), write the two files and try the key."""
     asks = sys.stdin.isatty()
-    config = places.config_file(os.environ, args.config)
+    config = paths.config_file(os.environ, args.config)
     before = known_profiles(os.environ, args.config)
     name = _profile_name(args, before, asks=asks)
     profile_file = profiles_dir(config) / f"{name}.toml"

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from tradetui.commands.process.console import DONE, USAGE, say, stdout
-from tradetui.profiles import paths as places
+from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, keys_dir, load, profiles_dir
 
@@ -15,8 +15,8 @@ _LABELS = {"keys": "API keys", "runtime": "rate limits"}
 
 def run(args: argparse.Namespace) -> int:
     """Print every path and whether it exists yet; exit code 2 where the configuration cannot be loaded."""
-    config = places.config_file(os.environ, args.config)
-    data_dir = places.data_dir(os.environ, args.data_dir)
+    config = paths.config_file(os.environ, args.config)
+    data_dir = paths.data_dir(os.environ, args.data_dir)
     problem: ConfigurationError | None = None
     try:
         data_dir = load(os.environ, Flags.of(args)).data_dir
@@ -24,19 +24,20 @@ def run(args: argparse.Namespace) -> int:
         pass
     except ConfigurationError as not_loaded:
         problem = not_loaded
-    paths = {
+    path_by_name = {
         "configuration": config,
         "profiles": profiles_dir(config),
         "keys": keys_dir(config),
         "data": data_dir,
-        "state": places.state_dir(os.environ),
-        "runtime": places.runtime_dir(os.environ),
+        "state": paths.state_dir(os.environ),
+        "runtime": paths.runtime_dir(os.environ),
     }
     output = stdout()
     if args.json:
-        output.json_line([{"name": name, "path": str(path), "exists": path.exists()} for name, path in paths.items()])
+        rows = [{"name": name, "path": str(path), "exists": path.exists()} for name, path in path_by_name.items()]
+        output.json_line(rows)
     else:
-        for name, path in paths.items():
+        for name, path in path_by_name.items():
             output.line(f"{_LABELS.get(name, name):<14} {path}{'' if path.exists() else '  (none yet)'}")
     output.flush()
     if problem is not None:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import tzinfo
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final, TextIO
 
 from tradetui.commands.process.console import DONE, REFUSED, Output, say
 from tradetui.commands.session.bootstrap import open_desk
@@ -73,7 +73,7 @@ async def _watch(
     if EventKind.ALERT not in kinds:
         desk.alerts.use_rules(())  # what it does not read it cannot alert of
     events = AccountEvents(desk, kinds, since, lambda sentence: say(f"tradetui: {sentence}"))
-    stream, stop = LineStream.of_stdout(), asyncio.Event()
+    stream, stop = LineStream(sys.stdout), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
@@ -156,10 +156,6 @@ class LineStream:
         if self._is_pipe:
             # The writing end of a pipe is never readable: it is an error, that nobody reads any more, which wakes this.
             self._loop.add_reader(self._descriptor, self._reader_gone)
-
-    @classmethod
-    def of_stdout(cls) -> Self:
-        return cls(sys.stdout)
 
     async def flush(self) -> None:
         """Flush the lines; raises OSError, BrokenPipeError among it."""

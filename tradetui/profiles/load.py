@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tradetui.profiles import paths as places
+from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean
 from tradetui.profiles.model import Profile
 
@@ -71,7 +71,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     Raises NoProfile where nothing is configured anywhere, ConfigurationError where a file cannot be read or a value
     breaks its rule.
     """
-    file = places.config_file(environ, flags.config)
+    file = paths.config_file(environ, flags.config)
     sources, default = _read_sources(file, explicit=bool(flags.config or environ.get("TRADETUI_CONFIG")))
     name = flags.profile or environ.get("TRADETUI_PROFILE") or default
     if name is None and len(sources) == 1:
@@ -93,9 +93,9 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
         name=name or "environment",
         profile=profile,
         read_only=flags.read_only or _truth(environ, "TRADETUI_READ_ONLY") or profile.mode == "monitor",
-        data_dir=places.data_dir(environ, flags.data_dir, profile.data_dir),
-        runtime_dir=places.runtime_dir(environ),
-        state_dir=places.state_dir(environ),
+        data_dir=paths.data_dir(environ, flags.data_dir, profile.data_dir),
+        runtime_dir=paths.runtime_dir(environ),
+        state_dir=paths.state_dir(environ),
         file=source.file if source else None,
         environ=environ,
         proxy_source=PROXY_FLAG if "proxy" in overlay else "the profile",
@@ -138,7 +138,7 @@ class KnownProfiles:
 
 def known_profiles(environ: Mapping[str, str], config: Path | None) -> KnownProfiles:
     """Return the profiles in the configuration file and beside it; raises ConfigurationError."""
-    sources, default = _read_sources(places.config_file(environ, config), explicit=False)
+    sources, default = _read_sources(paths.config_file(environ, config), explicit=False)
     return KnownProfiles(tuple(sources), default)
 
 

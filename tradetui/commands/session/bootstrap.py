@@ -1,4 +1,8 @@
-"""Builds the objects of a command from a profile: client, budget and desk of one account."""
+"""Builds what a command needs of one account from its profile: client, identity, desk and journal.
+
+A command that only reads opens a reader, which has no method that sends. Who the account is, is asked of the exchange;
+until it answers, what an earlier session or the profile says stands in, so that all share one budget from the start.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,69 @@ if TYPE_CHECKING:
     from tradetui.desk.intents.journal.registered_journal import JournalLocation
 
 
+def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
+    """A client that can only read; raises ConfigurationError."""
+    credentials = credentials_of(loaded)
+    return ExchangeReader(credentials, **_client_options(loaded, credentials, clock))
+
+
+def open_desk(
+    loaded: LoadedProfile, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None
+) -> Desk:
+    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be read."""
+    clock, credentials = SystemClock(), credentials_of(loaded)
+    writing = ExchangeClient if loaded.profile.account_admin else TradingClient
+    options = _client_options(loaded, credentials, clock)
+    client = (ExchangeReader if loaded.read_only else writing)(credentials, **options)
+    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
+    disk = ThreadDisk()
+    trading = None
+    if isinstance(client, TradingClient):
+        # In monitor mode not even the code that could send is in the process.
+        from tradetui.commands.session.build_trading_session import issued_key_destinations, trading_session
+
+        # A thread of its own: what is written before sending never waits for a long look into the archive.
+        journal_disk = ThreadDisk()
+        key_destinations = partial(issued_key_destinations, loaded, flags or Flags(), profile_written)
+        trading = trading_session(client, settings, clock, SystemRandom(), journal_disk, key_destinations)
+    alerts = alert_settings(loaded, str(settings.environment), credentials)
+    return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)
+
+
+def desk_settings(loaded: LoadedProfile) -> DeskSettings:
+    """The desk's settings from a profile; a live account starts locked unless the profile decides."""
+    profile = loaded.profile
+    # LIVE is real money: DEMO only where the profile or its product types prove it.
+    is_demo = profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types)
+    environment = Environment.DEMO if is_demo else Environment.LIVE
+    locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
+    route = route_of(loaded)
+    return DeskSettings(
+        name=loaded.name,
+        environment=environment,
+        product_types=tuple(map(ProductType, profile.product_types)),
+        uid=profile.uid,
+        account_kind=_account_kind(loaded),
+        base_url=profile.base_url,
+        proxy=route.proxy_text,
+        ca_file=route.ca_file_text,
+        exchange_environment=profile.environment,
+        data_dir=loaded.data_dir,
+        state_dir=loaded.state_dir,
+        runtime_dir=loaded.runtime_dir,
+        read_only=loaded.read_only,
+        start_locked=locked,
+        intervals=profile.intervals.model_dump(),
+        max_reversal_size=profile.max_reversal_size,
+        max_reversal_value=profile.max_reversal_value,
+        symbols=frozenset(profile.symbols),
+        typed_above=profile.typed_above,
+        zone=zone_named(profile.timezone),
+        trade_side=profile.reversal_trade_side,
+        one_way_side=profile.one_way_side,
+    )
+
+
 def credentials_of(loaded: LoadedProfile) -> Credentials:
     """The profile's key, read from its one source; raises ConfigurationError."""
     credentials = fetch_credentials(loaded)
@@ -49,15 +116,15 @@ def credentials_of(loaded: LoadedProfile) -> Credentials:
     return credentials
 
 
+def account_key(loaded: LoadedProfile, credentials: Credentials) -> AccountKey:
+    return AccountKey(loaded.profile.base_url, loaded.profile.environment, stand_in(credentials.api_key))
+
+
 def identity_of(loaded: LoadedProfile) -> AccountIdentity:
     """The account: as the exchange reports it, else as it did before, else by the profile's uid or the key."""
     credentials = credentials_of(loaded)
     identity = asyncio.run(_reported_identity(loaded, account_key(loaded, credentials)))
     return identity or presumed_identity(loaded, credentials)
-
-
-def account_key(loaded: LoadedProfile, credentials: Credentials) -> AccountKey:
-    return AccountKey(loaded.profile.base_url, loaded.profile.environment, stand_in(credentials.api_key))
 
 
 def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
@@ -70,6 +137,14 @@ def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> Accoun
     return identity_without_exchange(key, loaded.profile.uid, remembered)
 
 
+def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:
+    """Where an account's intents are kept; profiles of one account share it."""
+    from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
+
+    key_stand_in = stand_in(credentials_of(loaded).api_key)
+    return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)
+
+
 async def _reported_identity(loaded: LoadedProfile, key: AccountKey) -> AccountIdentity | None:
     async with open_reader(loaded) as client:
         try:
@@ -79,13 +154,7 @@ async def _reported_identity(loaded: LoadedProfile, key: AccountKey) -> AccountI
     return identity if identity.origin == "exchange" else None
 
 
-def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
-    """A client that can only read; raises ConfigurationError."""
-    credentials = credentials_of(loaded)
-    return ExchangeReader(credentials, **_options(loaded, credentials, clock))
-
-
-def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
+def _client_options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
     profile = loaded.profile
     clock = clock or SystemClock()
     random = SystemRandom()
@@ -116,73 +185,3 @@ def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | Non
 def _account_kind(loaded: LoadedProfile) -> str | None:
     kind = loaded.profile.account_kind
     return None if kind == "unknown" else kind
-
-
-def environment_of(loaded: LoadedProfile) -> Environment:
-    """Whose money it is: DEMO where the profile or its product types prove it, else LIVE."""
-    profile = loaded.profile
-    if profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types):
-        return Environment.DEMO
-    return Environment.LIVE
-
-
-def desk_settings(loaded: LoadedProfile) -> DeskSettings:
-    """The desk's settings from a profile; a live account starts locked unless the profile decides."""
-    profile = loaded.profile
-    environment = environment_of(loaded)
-    locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
-    route = route_of(loaded)
-    return DeskSettings(
-        name=loaded.name,
-        environment=environment,
-        product_types=tuple(map(ProductType, profile.product_types)),
-        uid=profile.uid,
-        account_kind=_account_kind(loaded),
-        base_url=profile.base_url,
-        proxy=route.proxy_text,
-        ca_file=route.ca_file_text,
-        exchange_environment=profile.environment,
-        data_dir=loaded.data_dir,
-        state_dir=loaded.state_dir,
-        runtime_dir=loaded.runtime_dir,
-        read_only=loaded.read_only,
-        start_locked=locked,
-        intervals=profile.intervals.model_dump(),
-        max_reversal_size=profile.max_reversal_size,
-        max_reversal_value=profile.max_reversal_value,
-        symbols=frozenset(profile.symbols),
-        typed_above=profile.typed_above,
-        zone=zone_named(profile.timezone),
-        trade_side=profile.reversal_trade_side,
-        one_way_side=profile.one_way_side,
-    )
-
-
-def open_desk(
-    loaded: LoadedProfile, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None
-) -> Desk:
-    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be read."""
-    clock, credentials = SystemClock(), credentials_of(loaded)
-    kind = ExchangeClient if loaded.profile.account_admin else TradingClient
-    client = (ExchangeReader if loaded.read_only else kind)(credentials, **_options(loaded, credentials, clock))
-    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
-    disk = ThreadDisk()
-    trading = None
-    if isinstance(client, TradingClient):
-        # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.session.build_trading_session import keys_of_profile, trading_session
-
-        # A thread of its own: what is written before sending never waits for a long look into the archive.
-        journal_disk = ThreadDisk()
-        issued_keys_go = partial(keys_of_profile, loaded, flags or Flags(), profile_written)
-        trading = trading_session(client, settings, clock, SystemRandom(), journal_disk, issued_keys_go)
-    alerts = alert_settings(loaded, str(settings.environment), credentials)
-    return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)
-
-
-def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:
-    """Where an account's intents are kept; profiles of one account share it."""
-    from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
-
-    key_stand_in = stand_in(credentials_of(loaded).api_key)
-    return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)

@@ -25,12 +25,12 @@ def trading_session(
     clock: Clock,
     random: Random,
     disk: Disk,
-    issued_keys_go: Callable[[], tuple[SecretBackend | None, MakeProfile | None]],
+    key_destinations: Callable[[], tuple[SecretBackend | None, MakeProfile | None]],
     account: str = "",
 ) -> TradingSession:
     """A session whose journal, on `disk`, is opened once the exchange has reported the account.
 
-    `issued_keys_go` returns the backend of secrets, and the maker of profiles.
+    `key_destinations` returns where keys that it creates go: the backend of their secrets, and the maker of profiles.
     """
 
     def new_id() -> str:
@@ -51,17 +51,17 @@ def trading_session(
     def make_creation(intents: Intents) -> Creation:
         from tradetui.desk.creation import Creation
 
-        return Creation(admin_client, settings, clock, intents, disk, *issued_keys_go())
+        return Creation(admin_client, settings, clock, intents, disk, *key_destinations())
 
     return TradingSession(intents, make_execution, make_creation)
 
 
-def keys_of_profile(
+def issued_key_destinations(
     loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None]
 ) -> tuple[SecretBackend | None, MakeProfile | None]:
-    """Where the account's issued keys are kept; `profile_written` gets every new profile's name."""
-    from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
+    """The backend of secrets, None for files, and the maker of profiles; `profile_written` gets each new one's name."""
+    from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
 
     source = loaded.profile.credentials
-    box = KeyringBox(source.service) if source.source == "keyring" else None
-    return box, ProfileMaker(loaded, flags, profile_written)
+    backend = KeyringSecrets(source.service) if source.source == "keyring" else None
+    return backend, ProfileMaker(loaded, flags, profile_written)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tradetui.commands.process.console import say
 from tradetui.commands.session.screen_state import FILE as STATE_FILE
-from tradetui.profiles import paths as places
+from tradetui.profiles import paths
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.storage.private_directory import PermissionChanges, close_to_others
 
@@ -26,7 +26,7 @@ def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
 
 
 def close_data_dir(loaded: LoadedProfile) -> PermissionChanges:
-    is_default = loaded.data_dir == places.data_dir({})
+    is_default = loaded.data_dir == paths.data_dir({})
     return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
 
 

@@ -66,6 +66,6 @@ def open_demo_desk(
     )
     trading = None
     if isinstance(client, TradingClient):
-        keys_go = None, make_profile
-        trading = trading_session(client, settings, clock, random, disk or ThreadDisk(), lambda: keys_go, key.uid)
+        destinations = None, make_profile
+        trading = trading_session(client, settings, clock, random, disk or ThreadDisk(), lambda: destinations, key.uid)
     return Desk(client, settings, clock, random, trading, disk=disk or ThreadDisk())

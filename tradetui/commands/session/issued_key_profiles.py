@@ -1,4 +1,4 @@
-"""Uses stored API keys: their secrets are in the system's keyring, and profiles are made of them."""
+"""What becomes of an API key that tradetui created: secrets in the system's keyring, and a profile that uses it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from tradetui.desk.creation import CreationKind, KeyStoreUnusable, ProfileNotWritten, Secrets, StoredKey
-from tradetui.profiles import paths as places
+from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profiles_dir
 from tradetui.profiles.secrets import FIELDS, delete_from_keyring, fields_of_json, read_keyring, write_keyring
 from tradetui.profiles.write import check_name, write_default, write_profile
 
 
-class KeyringBox:
+class KeyringSecrets:
     """Secrets of the key store in the system's keyring, under names no profile has. Methods raise KeyStoreUnusable."""
 
     def __init__(self, service: str) -> None:
@@ -74,7 +74,7 @@ class ProfileMaker:
             raise ConfigurationError(
                 f"there is a profile {name!r} already", location="profile", remedy="Choose another name."
             )
-        file = profiles_dir(places.config_file(*config)) / f"{name}.toml"
+        file = profiles_dir(paths.config_file(*config)) / f"{name}.toml"
         if file.exists():
             raise ConfigurationError("exists already and is not overwritten", location=str(file))
         service = self._loaded.profile.credentials.service
@@ -84,7 +84,7 @@ class ProfileMaker:
             self._into_keyring(service, name, secrets)
         if before.written_default is None and before.default is not None:
             # It was the only one: with a second it would not be clear which one plain `tradetui` opens.
-            write_default(places.config_file(*config), before.default)
+            write_default(paths.config_file(*config), before.default)
         comment = f"tradetui profile {name}, made from an API key that tradetui created"
         write_profile(file, self._settings(entry, own_uid, credentials), comment)
         return str(file)

@@ -90,15 +90,15 @@ class TaxRow(NamedTuple):
 class BittyTaxWriter:
     """Takes records in any order and prints their events when it is closed.
 
-    `unknown` counts records by unknown type; `in_fills` counts bills of spot trades, which the fills have with their
-    prices; `incomplete` counts fills without fee or profit.
+    `unknown` counts records by unknown type; `trade_bills` counts bills of spot trades, which are left out, since the
+    fills have them with their prices; `incomplete` counts fills without fee or profit.
     """
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._rows: list[TaxRow] = []
         self.unknown: Counter[str] = Counter()
-        self.in_fills = self.incomplete = 0
+        self.trade_bills = self.incomplete = 0
         self.oldest_ms: int | None = None
 
     def write(self, row: Record | ProductRow[Record]) -> None:
@@ -113,9 +113,9 @@ class BittyTaxWriter:
 
     def remarks(self) -> list[str]:
         remarks = []
-        if self.in_fills:
+        if self.trade_bills:
             remarks.append(
-                f"{self.in_fills} bills of spot trades are left out: show spot-fills gives them with prices."
+                f"{self.trade_bills} bills of spot trades are left out: show spot-fills gives them with prices."
             )
         if self.unknown:
             listed = ", ".join(f"{count} {what}" for what, count in self.unknown.most_common())
@@ -158,7 +158,7 @@ class BittyTaxWriter:
         word = bill.business_type or ""
         kind = known(BusinessType, _DOCUMENTED_TYPES.get(word.upper(), word))
         if kind in _TRADES:
-            self.in_fills += 1
+            self.trade_bills += 1
         elif kind not in _NO_EVENTS and kind not in _BILL_TYPES:
             self.unknown[f"bills of type {word or 'not given'}"] += 1
         if kind is None or kind not in _BILL_TYPES or not bill.size:

@@ -70,12 +70,67 @@ _TAX_HELP = (
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
 
-def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> None:
-    pnl = whats.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
+def show_parser() -> CommandParser:
+    parser = CommandParser(
+        prog="tradetui show",
+        description="Read one kind of record once, as aligned text, JSON or CSV.",
+        epilog="Each takes every parameter of its endpoint as an option: tradetui show WHAT --help",
+    )
+    kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    for what, table in TABLES.items():
+        endpoint = table.endpoint
+        _add_flags(kinds.add_parser(str(what), help=f"{table.subject} ({endpoint.path})"), what, endpoint)
+    _add_result_commands(kinds)
+    endpoints = kinds.add_parser("endpoints", help="every endpoint, with its limits and parameters")
+    _add_format(endpoints)
+    return parser
+
+
+def requests_of(
+    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
+) -> tuple[list[list[Any]], ReadSpan | None]:
+    """One group of requests per product type, and the span of all, if any; raises InvalidRequest."""
+    values = _values_of(options, endpoint, loaded, now_ms)
+    span = _span_in_pieces(options, endpoint, values, now_ms)
+    groups = []
+    for product_type in _product_types(options, endpoint, loaded, values.get("symbol")):
+        base = values if product_type is None else {**values, "productType": product_type}
+        name, choices = MERGED.get(options.what, ("", ()))
+        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
+        groups.append([endpoint.request(**base, **more) for more in chosen])
+    return groups, span
+
+
+def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> InvalidRequest:
+    """The same error with the options' names in place of the parameters', and times in the zone."""
+    options = {
+        name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{option_name(name)}")
+        for name in _parameters(endpoint)
+    }
+
+    def with_options(sentence: str) -> str:
+        # A name without capitals may be a common word: coin, symbol, type.
+        return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
+
+    name, remedy = problem.parameter, with_options(problem.remedy)
+    if name == "endTime" and problem.remedy.startswith("Cut it into pieces"):
+        remedy += " With --all that is done for you."
+    return InvalidRequest(
+        options.get(name, name), with_options(problem.rule), with_zoned_times(problem.value, zone), remedy
+    )
+
+
+def option_name(name: str) -> str:
+    """The option of a parameter of the interface: `productType` is `product-type`."""
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> None:
+    pnl = kinds.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
     by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's time zone"
     pnl.add_argument("--by", choices=tuple(map(str, Grouping)), default=Grouping.TOTAL, type=str.lower, help=by)
-    trips = whats.add_parser(TRIPS, help="round trips, from flat to flat", description=_TRIPS_HELP)
-    equity = whats.add_parser(EQUITY, help="equity over time", description=_EQUITY_HELP)
+    trips = kinds.add_parser(TRIPS, help="round trips, from flat to flat", description=_TRIPS_HELP)
+    equity = kinds.add_parser(EQUITY, help="equity over time", description=_EQUITY_HELP)
     for parser in (pnl, trips, equity):
         global_flags_into(parser)
         form = parser.add_mutually_exclusive_group()
@@ -90,22 +145,6 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
         if parser is not equity:
             chosen = "only this symbol, or several with commas"
             parser.add_argument("--symbol", metavar="SYMBOL", help=chosen)
-
-
-def show_parser() -> CommandParser:
-    parser = CommandParser(
-        prog="tradetui show",
-        description="Read one kind of record once, as aligned text, JSON or CSV.",
-        epilog="Each takes every parameter of its endpoint as an option: tradetui show WHAT --help",
-    )
-    whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    for what, table in TABLES.items():
-        endpoint = table.endpoint
-        _add_flags(whats.add_parser(str(what), help=f"{table.subject} ({endpoint.path})"), what, endpoint)
-    add_result_commands(whats)
-    endpoints = whats.add_parser("endpoints", help="every endpoint, with its limits and parameters")
-    _add_format(endpoints)
-    return parser
 
 
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
@@ -161,26 +200,6 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def option_name(name: str) -> str:
-    """The option of a parameter of the interface: `productType` is `product-type`."""
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
-
-
-def requests_of(
-    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
-) -> tuple[list[list[Any]], ReadSpan | None]:
-    """One group of requests per product type, and the span of all, if any; raises InvalidRequest."""
-    values = _values_of(options, endpoint, loaded, now_ms)
-    span = _span_in_pieces(options, endpoint, values, now_ms)
-    groups = []
-    for product_type in _product_types(options, endpoint, loaded, values.get("symbol")):
-        base = values if product_type is None else {**values, "productType": product_type}
-        name, choices = MERGED.get(options.what, ("", ()))
-        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
-        groups.append([endpoint.request(**base, **more) for more in chosen])
-    return groups, span
-
-
 def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> dict[str, Any]:
     """The parameters of the request by name, from the options or with the interface's defaults."""
     values = {
@@ -222,25 +241,6 @@ def _product_types(
     return [
         product_type for product_type in product_types if may_trade(ProductType(product_type), symbol)
     ] or product_types
-
-
-def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> InvalidRequest:
-    """The same error with the options' names in place of the parameters', and times in the zone."""
-    options = {
-        name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{option_name(name)}")
-        for name in _parameters(endpoint)
-    }
-
-    def with_options(sentence: str) -> str:
-        # A name without capitals may be a common word: coin, symbol, type.
-        return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
-
-    name, remedy = problem.parameter, with_options(problem.remedy)
-    if name == "endTime" and problem.remedy.startswith("Cut it into pieces"):
-        remedy += " With --all that is done for you."
-    return InvalidRequest(
-        options.get(name, name), with_options(problem.rule), with_zoned_times(problem.value, zone), remedy
-    )
 
 
 def _span_in_pieces(
