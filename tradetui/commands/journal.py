@@ -53,10 +53,8 @@ def run(args: argparse.Namespace) -> int:
                 output.line(line)
         if not intents:
             say(_EMPTY if account.known else _NOT_KNOWN)
-    if not account.known and not intents:
-        return ATTENTION
-    not_settled = locked_elsewhere or any(intent.state not in ENDED for intent in intents)
-    return ATTENTION if not_settled else DONE
+    is_settled = not locked_elsewhere and all(intent.state in ENDED for intent in intents)
+    return DONE if is_settled and (intents or account.known) else ATTENTION
 
 
 def _accept_loss(location: JournalLocation) -> int:
