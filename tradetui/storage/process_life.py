@@ -24,7 +24,7 @@ ALIVE_DIR: Final = "alive"
 """The directory of the lock files within the user's runtime directory."""
 
 
-class ProcessLife:
+class LifeLock:
     """This process's own lock file; `owner` is the name by which others check whether it lives.
 
     The system drops the lock when the process ends, however it ends. A directory that is emptied meanwhile makes others
@@ -94,9 +94,9 @@ class ProcessLives:
 
     def __init__(self, directory: Path, nonce: str) -> None:
         self._directory = directory
-        self._own: ProcessLife | None = None
+        self._own: LifeLock | None = None
         try:
-            self._own = ProcessLife(directory, nonce)
+            self._own = LifeLock(directory, nonce)
         except OSError as problem:
             _log.warning(
                 "%s takes no lock file (%s): others wait until this process is certainly over", directory, problem
