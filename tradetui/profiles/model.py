@@ -10,15 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SecretStr,
-    StringConstraints,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
@@ -153,7 +145,7 @@ class Profile(StrictSettings):
     max_reversal_value: Decimal | None = Field(
         default=None, gt=0, description="the largest value of a reversal, in the coin of the price (USDT for BTCUSDT)"
     )
-    symbols: tuple[Annotated[str, StringConstraints(to_upper=True)], ...] = Field(
+    symbols: tuple[Annotated[str, AfterValidator(str.upper)], ...] = Field(
         default=(), description="symbols that may be reversed; empty allows every one"
     )
     typed_above: Decimal | None = Field(

@@ -97,7 +97,8 @@ def open_file(
     try:
         use_log(connection, synchronous="full")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if not _is_whole(connection, checks if version == len(migrations) else ""):
+        table = checks if version == len(migrations) else ""
+        if connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("damaged")
         migrate(connection, migrations, str(file))
     except FileUnusable:
@@ -172,11 +173,6 @@ def rewrite_version(connection: sqlite3.Connection) -> None:
     """Write the file's own version: a transaction without a change, which shows whether the disk accepts writes."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     connection.execute(f"PRAGMA user_version={version}")
-
-
-def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
-    check_result: str = connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
-    return check_result == "ok"
 
 
 def is_damage(problem: Exception) -> bool:

@@ -35,7 +35,6 @@ class ProfileSessions:
         known = known_profiles(first.environ, flags.config).names
         names = known if first.name in known else (first.name, *known)
         self.chosen = names.index(first.name)
-        """The index of the first profile."""
         self.choices: list[ProfileChoice] = []
         for name in names:
             self._add(name)

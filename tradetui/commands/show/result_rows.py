@@ -19,10 +19,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text.counted import counted
 
 TRIP_TIMES: Final = ("openTime", "closeTime")
-_AMOUNTS: Final = (
-    *("gross", "fees", "funding", "net", "volume", "unexplained"),
-    *("profitDifference", "netDifference"),
-)
+_AMOUNTS: Final = ("gross", "fees", "funding", "net", "volume", "unexplained", "profitDifference", "netDifference")
 _FILLS_LOOKED_AT: Final = 100
 _PRICE: Final = Context(prec=12)
 """Significant digits of an average price, which is a quotient."""

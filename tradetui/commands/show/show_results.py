@@ -119,67 +119,60 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         return report(unreadable)
 
 
-@dataclass(slots=True)
-class _Printed:
-    """Counts what is printed, for the sentences on what it lacks."""
-
-    rows: int = 0
-    incomplete_fills: int = 0
-    has_funding: bool = True
-
-
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    writer, printed = _writer(options, query.grouping), _Printed()
-    rows_of = {PNL: _sum_rows, EQUITY: _equity_rows, TRIPS: _trip_rows}[options.what]
-    for row in rows_of(archive, options, query, printed):
+    writer, rows, row_count = _writer(options, query.grouping), _ResultRows(archive, options, query), 0
+    for row in {PNL: rows.sums, EQUITY: rows.equity, TRIPS: rows.trips}[options.what]():
         writer.write(row)
-        printed.rows += 1
+        row_count += 1
     writer.close()
-    if not printed.has_funding:
+    if not rows.has_funding:
         say(_why_no_funding(archive, query.product_types or ()))
-    if printed.incomplete_fills:
-        say(f"tradetui: {without_fee_or_profit(printed.incomplete_fills)}: rows with complete false lack it.")
+    if rows.incomplete_fills:
+        say(f"tradetui: {without_fee_or_profit(rows.incomplete_fills)}: rows with complete false lack it.")
     unknown = _without_fills(archive, query)
     if unknown:
         say(f"tradetui: {unknown}")
-    elif not printed.rows:
+    elif not row_count:
         say(f"tradetui: {_WHY_NOTHING[options.what]}")
     if options.what != EQUITY:
         _say_what_is_missing(archive, query)
     return ATTENTION if unknown else DONE
 
 
-def _sum_rows(
-    archive: Archive, options: argparse.Namespace, query: ResultQuery, printed: _Printed
-) -> Iterator[Mapping[str, object]]:
-    for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
-        printed.has_funding = printed.has_funding and row.funding is not None
-        printed.incomplete_fills += row.sums.incomplete_fills
-        group = {} if query.grouping is Grouping.TOTAL else {str(query.grouping): row.group}
-        result = group | {name: figure(row) for name, figure in _FIGURES.items()}
-        yield result if options.json or options.csv else with_rounded_money(result)
+@dataclass(slots=True)
+class _ResultRows:
+    """The rows of one command in the form its options choose; counts what they lack while they are taken."""
 
+    archive: Archive
+    options: argparse.Namespace
+    query: ResultQuery
+    incomplete_fills: int = 0
+    has_funding: bool = True
 
-def _equity_rows(
-    archive: Archive, options: argparse.Namespace, query: ResultQuery, _: _Printed
-) -> Iterator[Mapping[str, object]]:
-    first_ms, last_ms = query.span
-    if options.until is None:
-        last_ms += SAMPLED_EVERY_MS  # by the exchange's clock, what was sampled just now may be ahead of this machine's
-    for sample in samples(archive.connection, query.product_types or (), first_ms, last_ms):
-        yield _sample_row(sample, options, query.zone)
+    def sums(self) -> Iterator[Mapping[str, object]]:
+        grouping, connection = self.query.grouping, self.archive.connection
+        for row in with_unexplained(connection, self.query, results(connection, self.query)):
+            self.has_funding = self.has_funding and row.funding is not None
+            self.incomplete_fills += row.sums.incomplete_fills
+            group = {} if grouping is Grouping.TOTAL else {str(grouping): row.group}
+            result = group | {name: figure(row) for name, figure in _FIGURES.items()}
+            yield result if self.options.json or self.options.csv else with_rounded_money(result)
 
+    def equity(self) -> Iterator[Mapping[str, object]]:
+        first_ms, last_ms = self.query.span
+        if self.options.until is None:
+            last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
+        for sample in samples(self.archive.connection, self.query.product_types or (), first_ms, last_ms):
+            yield _sample_row(sample, self.options, self.query.zone)
 
-def _trip_rows(
-    archive: Archive, options: argparse.Namespace, query: ResultQuery, printed: _Printed
-) -> Iterator[Mapping[str, object]]:
-    rows = TripRows(archive, query.span[0])
-    for row in ended_trips(archive.connection, query):
-        printed.incomplete_fills += row.trip.incomplete_fills
-        if options.csv:
-            yield with_utc_times(rows.as_json(row), TRIP_TIMES)
-        else:
-            yield rows.as_json(row) if options.json else rows.as_text(row, query.zone)
+    def trips(self) -> Iterator[Mapping[str, object]]:
+        rows = TripRows(self.archive, self.query.span[0])
+        for row in ended_trips(self.archive.connection, self.query):
+            self.incomplete_fills += row.trip.incomplete_fills
+            if self.options.csv:
+                yield with_utc_times(rows.as_json(row), TRIP_TIMES)
+            else:
+                yield rows.as_json(row) if self.options.json else rows.as_text(row, self.query.zone)
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
