@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tradetui.desk.creation import CreationKind
-
-if TYPE_CHECKING:
-    from tradetui.desk.creation import Creation
+from tradetui.desk.creation import Creation, CreationKind
 
 ISSUED_KEYS: Final = "API keys you created"
 TITLES: Final[Mapping[str, str]] = {

@@ -133,11 +133,7 @@ class Attempt:
         plan = self.shown.plan
         assert plan is not None
         if progress.stage is SearchStage.ENDED and progress.outcome is not None:
-
-            def outcome(room: Room) -> Content:
-                return Content("\n").join(outcome_lines(self.shown, plan, progress, room))
-
-            self._ended(outcome, progress)
+            self._ended(lambda room: Content("\n").join(outcome_lines(self.shown, plan, progress, room)), progress)
         elif progress.stage is SearchStage.ENDED:
             ended = Content.styled(scrub(f"Ended: {progress.sentence}."), "bold $warn")
             self._ended(_same_in_any_room(ended), progress)

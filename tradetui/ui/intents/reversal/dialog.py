@@ -19,8 +19,7 @@ from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_binding
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
-from tradetui.ui.intents.reversal.fields import Fields
-from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
+from tradetui.ui.intents.reversal.fields import BACK_S, DialogFocus, Fields
 from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Phase, name_button
 from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, UnreadNotices
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
@@ -48,7 +47,6 @@ class ReversalDialog(ScrollingDialog):
     _key_line = getters.query_one(KeyLine)
 
     def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
-        """`read_anew` is called after the end of a sent reversal, since the panels' rows are then older."""
         super().__init__(classes="dialog -reversal")
         self._read_anew = read_anew
         self._execution = execution

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input, Static
 
+from tradetui.desk.desk import Desk
 from tradetui.desk.reversal.preview import Target
+from tradetui.trading.positions import Position
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 
-if TYPE_CHECKING:
-    from textual.app import App
-
-    from tradetui.desk.desk import Desk
-    from tradetui.trading.positions import Position
-
 
 def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) -> None:
-
-    def objection(name: str) -> str:
-        return _leg_to_name(Target.named(name), desk.positions.snapshot.rows)
-
-    ask_in_dialog(app, SymbolDialog(objection), lambda name: chosen(Target.named(name)))
+    dialog = SymbolDialog(lambda name: _leg_to_name(Target.named(name), desk.positions.snapshot.rows))
+    ask_in_dialog(app, dialog, lambda name: chosen(Target.named(name)))
 
 
 def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:

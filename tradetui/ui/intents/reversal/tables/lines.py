@@ -96,9 +96,8 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
         now = "" if figure.now is None else f", {written(figure.now)} now"
         yield hanging_line(figure.name, f"{value}{now}: {figure.basis}")
     for order in preview.resting:
-        yield hanging_line(
-            "order" if order.kind is RestingKind.ORDER else "stop", f"{order.summary}, id {order.order_id}"
-        )
+        kind = "order" if order.kind is RestingKind.ORDER else "stop"
+        yield hanging_line(kind, f"{order.summary}, id {order.order_id}")
         yield hanging_line("", f"afterwards: {order.effect}")
     if settings.proxy:
         yield hanging_line("sent through", settings.proxy)

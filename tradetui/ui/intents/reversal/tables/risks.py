@@ -1,7 +1,4 @@
-"""The table of costs and risks in the reversal dialog, with the basis of each figure; once it is over, the actual ones.
-
-A figure that cannot be estimated says why, in place of a number.
-"""
+"""The table of costs and risks in the reversal dialog, each with its basis; once it is over, with the actual ones."""
 
 from __future__ import annotations
 
