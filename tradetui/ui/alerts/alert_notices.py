@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen
 
 from tradetui.desk.alerts.alert_event import Alert
@@ -56,9 +57,8 @@ class AlertNotices:
         if alert.event.stays:
             notify(self._app, alert.sentence, severity="error", seconds=_STAYS_S)
         elif beside_dialog and not of_a_market:
-            notify(
-                self._app, alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S
-            )
+            severity: SeverityLevel = "warning" if alert.event.alarm else "information"
+            notify(self._app, alert.sentence, severity=severity, seconds=_SHOWN_S)
 
     def show_on_desktop(self, sentence: str) -> None:
         driver = self._app._driver

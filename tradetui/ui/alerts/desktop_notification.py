@@ -19,14 +19,13 @@ _ESC: Final = "\x1b"
 
 def own_sequence(environ: Mapping[str, str]) -> DesktopSequence:
     """The sequence a terminal knows, as far as the environment says which one it is; OSC 9 otherwise."""
-    term = environ.get("TERM", "")
     if environ.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm", "ghostty") or environ.get("LC_TERMINAL") == "iTerm2":
         return DesktopSequence.OSC_9
     if environ.get("KITTY_WINDOW_ID") or environ.get("WT_SESSION"):
         return DesktopSequence.OSC_9
-    if term.startswith(("foot", "rxvt")) or environ.get("VTE_VERSION") or environ.get("KONSOLE_VERSION"):
-        return DesktopSequence.OSC_777
-    return DesktopSequence.OSC_9
+    is_foot_or_rxvt = environ.get("TERM", "").startswith(("foot", "rxvt"))
+    knows_777 = is_foot_or_rxvt or environ.get("VTE_VERSION") or environ.get("KONSOLE_VERSION")
+    return DesktopSequence.OSC_777 if knows_777 else DesktopSequence.OSC_9
 
 
 def in_tmux(environ: Mapping[str, str]) -> bool:

@@ -85,11 +85,10 @@ class PeriodBar(Widget):
             else:
                 parts.append(Content.styled(f" {choice} ", "$foreground"))
         left = Content(" ").join(parts)
-        room = self.content_size.width - left.cell_length - _BAR_GAP
+        width = self.content_size.width
+        room = width - left.cell_length - _BAR_GAP
         sentence = next((sentence for sentence in self._sentences if len(sentence) <= room), self._sentences[-1])
-        return Content.assemble(left, " " * _BAR_GAP, (sentence, "$quiet")).truncate(
-            self.content_size.width, ellipsis=True
-        )
+        return Content.assemble(left, " " * _BAR_GAP, (sentence, "$quiet")).truncate(width, ellipsis=True)
 
     def on_click(self, event: events.Click) -> None:
         end = self.styles.padding.left + len(_BAR_NAME) + 3
@@ -276,14 +275,9 @@ class MoneyPanels(Container):
 
     def show_what_fits(self, room: Size) -> None:
         self._room = room
-        lines, cells = self.table.model.full_lines + FRAME, self.table.model.full_cells + FRAME
-        shown = arrange(
-            *room,
-            self.focused_panel,
-            is_zoomed=self.is_zoomed,
-            group_lines=lines,
-            group_cells=max(cells, _NARROWEST_GROUPS),
-        )
+        lines = self.table.model.full_lines + FRAME
+        cells = max(self.table.model.full_cells + FRAME, _NARROWEST_GROUPS)
+        shown = arrange(*room, self.focused_panel, is_zoomed=self.is_zoomed, group_lines=lines, group_cells=cells)
         for panel, box in self._boxes.items():
             box.display = panel in shown
             if panel in shown:

@@ -41,20 +41,8 @@ from tradetui.ui.table.table_screen import ClosableScreen
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
 _NOTE_MARGINS: Final = 2
-_HINTS: Final = (
-    "help",
-    "next_panel",
-    "period_before",
-    "group",
-    "chart",
-    "rows",
-    "trips",
-    "dates",
-    "filter",
-    "sort",
-    "export",
-    "back",
-)
+_TABLE_HINTS: Final = ("filter", "sort", "export", "back")
+_HINTS: Final = ("help", "next_panel", "period_before", "group", "chart", "rows", "trips", "dates", *_TABLE_HINTS)
 
 
 class MoneyScreen(ClosableScreen):

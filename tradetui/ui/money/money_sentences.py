@@ -34,8 +34,7 @@ def wallet_sentence(
 ) -> str:
     """The wallet's change with its parts, or the unknown part; then the pieces that are not read yet.
 
-    `bills_refused` is why the exchange gives no bills; empty where it does. `is_short` leaves out everything that is in
-    the panel of results, too.
+    `bills_refused` is why the exchange gives no bills, if so. `is_short` leaves out what the panel of results has, too.
     """
     moved, transferred = results.wallet_moved, results.equity.transferred
 
@@ -73,8 +72,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     if equity.start is None:
         if equity.sampled_from is None:
             return "— no equity was sampled"
-        first = dated_in_period(equity.sampled_from, results)
-        return f"— no equity sample until {first}"
+        return f"— no equity sample until {dated_in_period(equity.sampled_from, results)}"
     if equity.end is None:
         return "— no equity sample near the end"
     return "— an account reports no open profit"
@@ -179,12 +177,11 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> t
     ]
     green, red, flat = grid.days_by_sign
     mark = "" if whole.is_complete else UNREADABLE_MARK
-    days = counted(len(grid.nets), "day")
     net = money(whole.net, USDT, cell_format, signed=True)
     lines = [
         " · ".join(averages),
         f"{'? not all fills and fees are known · ' if mark else ''}{rows_key}: the day's fills",
-        f"{days}  net {net}{mark}   green {green}   red {red}   flat {flat}",
+        f"{counted(len(grid.nets), 'day')}  net {net}{mark}   green {green}   red {red}   flat {flat}",
     ]
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 

@@ -38,7 +38,6 @@ class PeriodReading:
         """The chosen symbols; empty for all."""
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
-        """The results of the calendar's month."""
         self.today_unknown: PeriodResults | None = None
         """Today's results of all symbols while the header cannot say today's result; None otherwise."""
         self.audits_days = False

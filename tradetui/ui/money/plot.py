@@ -29,7 +29,6 @@ _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10)
 """Round steps between ticks, of the same order of magnitude."""
 _HOUR_MS: Final = 3_600_000
 _MOST_AMOUNTS: Final = 9
-"""The most distances between ticks of amounts."""
 _NARROWEST_TICK: Final = 8
 """Columns from one tick of time to the next: a label such as `23 Oct` and a gap."""
 _HOURS: Final = (1, 2, 3, 4, 6, 8, 12)

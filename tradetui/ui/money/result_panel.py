@@ -7,7 +7,7 @@ missing is marked: a sum of what happens to be known is never shown as whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -181,13 +181,14 @@ def _order_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureR
     mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
     average = partial(_money, figures=total, cell_format=cell_format)
 
-    def counted(name: str, count: int, part: str, average_text: str) -> FigureRow:
-        return FigureRow(name, number(count), str(count), mark=mark, left_note=part, right_note=average_text)
+    def counted(name: str, count: int, average_text: str, part: Decimal | None = None) -> FigureRow:
+        percent_text = "" if part is None else percent(part)
+        return FigureRow(name, number(count), str(count), mark=mark, left_note=percent_text, right_note=average_text)
 
     return [
-        counted("Closed orders", sums.trades, "", "average"),
-        counted("  won", sums.wins, _percent_or_blank(total.won_part), average(total.average_won)),
-        counted("  lost", sums.losses, _percent_or_blank(total.lost_part), average(total.average_lost)),
+        counted("Closed orders", sums.trades, "average"),
+        counted("  won", sums.wins, average(total.average_won), total.won_part),
+        counted("  lost", sums.losses, average(total.average_lost), total.lost_part),
         FigureRow(
             "Profit factor",
             number(total.profit_factor, places=2),
@@ -202,9 +203,8 @@ def _order_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureR
 def _day_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
     green = str(results.green_days)
     red, flat = f"red {results.red_days}", f"flat {results.flat_days}"
-    mark = _mark(results.total)
     return [
-        FigureRow("Green days", green, green, Opens.DAYS, mark=mark, left_note=red, right_note=flat),
+        FigureRow("Green days", green, green, Opens.DAYS, mark=_mark(results.total), left_note=red, right_note=flat),
         _day_row("Best day", results.best_day, cell_format),
         _day_row("Worst day", results.worst_day, cell_format),
     ]
@@ -213,15 +213,9 @@ def _day_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow
 def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureRow:
     if line is None or line.day is None:
         return FigureRow(name, UNKNOWN, UNKNOWN, Opens.DAYS)
-    return _amount_row(
-        name,
-        line.figures.net,
-        cell_format=cell_format,
-        figures=line.figures,
-        opens=Opens.DAY,
-        right_note=date_text(line.day, cell_format.today),
-        day=line.day,
-    )
+    day = date_text(line.day, cell_format.today)
+    row = _amount_row(name, line.figures.net, cell_format=cell_format, figures=line.figures, right_note=day)
+    return replace(row, opens=Opens.DAY, day=line.day)
 
 
 def _drawdown_row(results: PeriodResults, cell_format: CellFormat) -> FigureRow:
@@ -261,7 +255,6 @@ def _amount_row(
     opens: Opens = Opens.FILLS,
     left_note: str = "",
     right_note: str = "",
-    day: date | None = None,
 ) -> FigureRow:
     """A row of an amount in USDT; `figures` are those it is of, None where it comes from sampled equity."""
     return FigureRow(
@@ -273,7 +266,6 @@ def _amount_row(
         mark="" if figures is None or value is None else _mark(figures),
         left_note=left_note,
         right_note=right_note,
-        day=day,
     )
 
 
@@ -289,10 +281,6 @@ def _mark(figures: ResultFigures) -> str:
 
 def _exact(value: Decimal | None) -> str:
     return UNKNOWN if value is None else exact_digits(value)
-
-
-def _percent_or_blank(part: Decimal | None) -> str:
-    return "" if part is None else percent(part)
 
 
 def _signed_percent(part: Decimal | None) -> str:

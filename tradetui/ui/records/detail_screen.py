@@ -1,4 +1,7 @@
-"""The detail view: every field of one row, read and as received."""
+"""The detail view: every field of one row, as it was read beside as it was received.
+
+What the exchange sent is never left out: what cannot be read, and what the interface does not name, is there as well.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ _HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line: `mark` is empty for an ordinary field."""
+    """One field: `mark` is empty for an ordinary one."""
 
     name: str
     value: str
@@ -59,27 +62,27 @@ class Field:
     mark: str = ""
 
 
-def fields_of(row: object, zone: tzinfo) -> tuple[Field, ...]:
+def fields_of(row: object, zone: tzinfo) -> Iterator[Field]:
     """Every field of a row: tradetui's own, then the interface's in its order, then unnamed ones."""
-    return tuple(_fields(row, zone))
-
-
-def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
     record = record_of(row)
     if isinstance(row, FilledOrder):
         yield from _order_and_fills(row, zone)
     elif isinstance(row, Position):
         names = [field.name for field in dataclasses.fields(row) if field.name not in ("record", "market")]
         for name in names if record is None else ("product_type", "source"):
-            yield Field(name.replace("_", " "), _read(getattr(row, name), zone), "", DERIVED)
+            yield _derived(name, _text(getattr(row, name), zone))
         yield from _figures(row, zone)
     elif dataclasses.is_dataclass(row):
         for field in dataclasses.fields(row):
-            yield Field(field.name.replace("_", " "), _read(getattr(row, field.name), zone), "", DERIVED)
+            yield _derived(field.name, _text(getattr(row, field.name), zone))
     elif isinstance(row, ProductRow):
         yield Field("product type", str(row.product_type), "", AS_REQUESTED)
     if record is not None:
         yield from _received(record, zone)
+
+
+def _derived(name: str, value: str) -> Field:
+    return Field(name.replace("_", " "), value, "", DERIVED)
 
 
 def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
@@ -93,13 +96,13 @@ def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
         ("funding rate", _percent(market.funding_rate)),
         ("next funding in USDT", number(next_funding_payment(position), at_most=LONGEST_DERIVED)),
         ("away from liquidation", NO_LIQUIDATION if position.has_no_liquidation else distance),
-        ("next funding", _read(market.next_funding, zone)),
+        ("next funding", _text(market.next_funding, zone)),
         ("nearest stop", str(market.stop_state) if market.stop is None else trimmed_digits(market.stop)),
     ]
     if market.stop_part is not None:
         figures.append(("part that stops close", _percent(market.stop_part)))
     for name, figure in figures:
-        yield Field(name, figure, "", DERIVED)
+        yield _derived(name, figure)
 
 
 def _percent(part: Decimal | None) -> str:
@@ -110,14 +113,14 @@ def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
     yield Field("product type", str(order.product_type), "", AS_REQUESTED)
     for name, value in order.record._asdict().items():
         if name != "fee_detail":
-            yield Field(name.replace("_", " "), _read(value, zone), "", DERIVED)
-    known = "; older ones are not read yet" if order.older_unknown else ""
-    yield Field("fills", f"{len(order.fills)}{known}", "", DERIVED)
+            yield _derived(name, _text(value, zone))
+    older = "; older ones are not read yet" if order.older_unknown else ""
+    yield _derived("fills", f"{len(order.fills)}{older}")
     for fill_number, row in enumerate(order.fills, 1):
         fill = row.record
-        fees = [f"fee {_read(fee.total_fee, zone)} {fee.fee_coin or ''}".strip() for fee in fill.fee_detail]
-        parts = (_read(fill.c_time, zone), f"profit {_read(fill.profit, zone)}", *fees, f"trade id {fill.trade_id}")
-        size_and_price = f"{_read(fill.base_volume, zone)} at {_read(fill.price, zone)}"
+        fees = [f"fee {_text(fee.total_fee, zone)} {fee.fee_coin or ''}".strip() for fee in fill.fee_detail]
+        parts = (_text(fill.c_time, zone), f"profit {_text(fill.profit, zone)}", *fees, f"trade id {fill.trade_id}")
+        size_and_price = f"{_text(fill.base_volume, zone)} at {_text(fill.price, zone)}"
         yield Field(f"fill {fill_number}", size_and_price, ", ".join(parts), fill.trade_scope or "")
 
 
@@ -129,9 +132,9 @@ def _received(record: Record, zone: tzinfo) -> Iterator[Field]:
         if name in unreadable:
             yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
         else:
-            yield Field(name, _read(value, zone), received, mark if received or value is None else "")
+            yield Field(name, _text(value, zone), received, mark if received or value is None else "")
     for name, value in record.unknown.items():
-        yield Field(name, UNKNOWN, _raw(value), EXTRA)
+        yield Field(name, UNKNOWN, _received_text(value), EXTRA)
 
 
 def _as_received(raw: Mapping[str, object], name: str, spellings: Mapping[str, str]) -> tuple[str, str]:
@@ -139,11 +142,11 @@ def _as_received(raw: Mapping[str, object], name: str, spellings: Mapping[str, s
     if raw.get(name) in (None, ""):
         for spelling, meant in spellings.items():
             if meant == name and raw.get(spelling) not in (None, ""):
-                return _raw(raw[spelling]), f"as {spelling}"
-    return (_raw(raw[name]), "") if name in raw else ("", NOT_SENT)
+                return _received_text(raw[spelling]), f"as {spelling}"
+    return (_received_text(raw[name]), "") if name in raw else ("", NOT_SENT)
 
 
-def _read(value: object, zone: tzinfo) -> str:
+def _text(value: object, zone: tzinfo) -> str:
     if value is None:
         return UNKNOWN
     if isinstance(value, datetime):
@@ -151,17 +154,17 @@ def _read(value: object, zone: tzinfo) -> str:
     if isinstance(value, Decimal):
         return trimmed_digits(value)
     if isinstance(value, tuple | list):
-        return "; ".join(_read(element, zone) for element in value) or UNKNOWN
+        return "; ".join(_text(element, zone) for element in value) or UNKNOWN
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_read(element, zone)}" for name, element in value.items()) or UNKNOWN
+        return "; ".join(f"{name} {_text(element, zone)}" for name, element in value.items()) or UNKNOWN
     parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
     if parts and not isinstance(value, str):
         shown_parts = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}
-        return ", ".join(f"{name.replace('_', ' ')} {_read(part, zone)}" for name, part in shown_parts.items())
+        return ", ".join(f"{name.replace('_', ' ')} {_text(part, zone)}" for name, part in shown_parts.items())
     return str(value)
 
 
-def _raw(value: object) -> str:
+def _received_text(value: object) -> str:
     if isinstance(value, str):
         return value or '""'
     return dump_json(value)
@@ -207,7 +210,7 @@ class DetailScreen(DimmingScreen[None]):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return fields_of(self._record, self._zone)
+        return tuple(fields_of(self._record, self._zone))
 
     def follow(self, feed_name: str, snapshot: RowSource[object]) -> None:
         if feed_name != self.feed_name or not self.is_mounted:

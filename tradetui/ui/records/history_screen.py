@@ -104,11 +104,10 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     def _footer(self, _: Iterable[FeedRow], cell_format: CellFormat) -> Footer:
         known = None if self._sums is None else self._sums.known
+        note = short_note = ""
         if self._error:
             note = short_note = f"the archive cannot be read: {self._error}; {self.key_named('poll_now')} tries again"
-        elif self._sums is None:
-            note = short_note = ""
-        else:
+        elif self._sums is not None:
             note = self._sums.note(cell_format, self.key_named)
             short_note = self._sums.short_note(cell_format, self.key_named)
         cells = {} if known is None else known.cells(cell_format)
@@ -144,7 +143,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return self._kind.name
 
     def refresh_states(self) -> None:
-        if self._sums is not None and (rows := self._sums.begin()) is not None:
+        if self._sums is not None and (rows := self._sums.begin_summing()) is not None:
             self._sum_up(self._sums, rows)
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
         unknown = "?" if self._error else "…"
@@ -158,6 +157,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _shown_rows(self) -> RowSource[FeedRow] | None:
+        """The rows that are left by the filter; those of newly chosen dates before the table has them."""
         return self._table.rows if self._table.model.source is self._rows else self._rows
 
     @property
@@ -205,8 +205,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._table.sort_by(Sort(time) if sort is None else None)
         self.refresh_states()
 
-    def action_sort_reverse(self) -> None:
-        self.action_sort()
+    action_sort_reverse = action_sort
 
     def remember_sort(self) -> None:
         """Nothing is remembered: this order is the screen's own, not the panel's."""
@@ -227,14 +226,15 @@ class HistorySums:
         self._table = table
         self._totals: FillTotals | None = None
         self._summed: tuple[RowSource[object], int] | None = None
+        """The rows, with their number, that the sums are or will be of."""
 
     @property
     def known(self) -> FillTotals | None:
         """The sums of the fills that are shown now; None while they are being computed, or if they are too many."""
         return self._totals if self._summed == (self._table.rows, self._table.rows.count) else None
 
-    def begin(self) -> ArchiveRows[FuturesFill] | None:
-        """The fills to sum now; None if that has begun, they are too many, or they cannot be read."""
+    def begin_summing(self) -> ArchiveRows[FuturesFill] | None:
+        """Begin for the rows shown now; returns those to add up, None if that has begun or they cannot be summed."""
         rows = self._table.rows
         if not isinstance(rows, ArchiveRows) or rows.error or self._summed == (rows, rows.count):
             return None

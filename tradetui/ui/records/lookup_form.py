@@ -17,8 +17,9 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label
 
 AROUND_THE_FIELDS = 11
-_ROOMY_HEIGHT = 30
 """Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
+_ROOMY_HEIGHT = 30
+"""Lines of a form in which every problem is shown whole."""
 
 
 class FilterForm(ParameterForm[Query | None]):
@@ -37,7 +38,7 @@ class FilterForm(ParameterForm[Query | None]):
         self._heading = title
         self._fields = {field.name: field for field in fields}
         self._texts = dict(texts)
-        self._check = check
+        self._check_texts = check
         self._zone = zone
         self._today = today
 
@@ -63,7 +64,7 @@ class FilterForm(ParameterForm[Query | None]):
 
     def check(self) -> None:
         texts = self.texts
-        result = self._check(texts)
+        result = self._check_texts(texts)
         for name, field in self._fields.items():
             # The empty box says already that it is required.
             is_unfinished = self.is_typed_in(f"field-{name}") or (field.required and not texts[name].strip())
@@ -86,6 +87,6 @@ class FilterForm(ParameterForm[Query | None]):
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 
     def confirm(self) -> None:
-        query = self._check(self.texts).query
+        query = self._check_texts(self.texts).query
         if query is not None:
             self.dismiss(query)

@@ -1,4 +1,7 @@
-"""The screen of one kind of record: its rows as they are loaded, the request, and totals by coin."""
+"""The screen of one kind of record to look up: the query, its rows while they are loaded, and their totals by coin.
+
+It asks the exchange for no more pages than the rows that somebody looks at, unless all of a range was wanted.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class LookupScreen(TableScreen):
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
         self.lookup: Lookup | None = None
         self._focused: RecordTable[object] = self.rows_table
-        self._end: Callable[[], None] = lambda: None
+        self._unsubscribe: Callable[[], None] = lambda: None
         self._painting = False
         self._shown_generation = -1
         self._zoomed = False
@@ -97,7 +100,7 @@ class LookupScreen(TableScreen):
             self.call_after_refresh(self.action_query)
 
     def on_unmount(self) -> None:
-        self._end()
+        self._unsubscribe()
         if self.lookup is not None:
             self.lookup.stop()
 
@@ -180,9 +183,9 @@ class LookupScreen(TableScreen):
         self._show_lookup(lookup)
 
     def _show_lookup(self, lookup: Lookup) -> None:
-        self._end()
+        self._unsubscribe()
         self.lookup = lookup
-        self._end = lookup.subscribe(self._changed)
+        self._unsubscribe = lookup.subscribe(self._changed)
         self._paint()
 
     def action_poll_now(self) -> None:

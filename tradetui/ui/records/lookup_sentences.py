@@ -1,4 +1,4 @@
-"""The sentences of a lookup's screen: the request, its span of time, and the progress of reading."""
+"""The sentences of a lookup's screen: what is looked up, in which span of time, and how far it is read."""
 
 from __future__ import annotations
 
@@ -65,18 +65,17 @@ def progress_text(lookup: Lookup, key: Callable[[str], str]) -> str:
     read = counted(rows, "row")
     if lookup.undecodable_rows:
         read += f", {lookup.undecodable_rows:,} unreadable"
-    if state is LookupState.LOADING:
-        return f"{read} · reading … · {key('back')} stops"
-    if state is LookupState.STOPPED:
-        return f"{read} · stopped · {key('poll_now')} goes on"
-    if state is LookupState.FAILED:
-        why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
-        return f"{read} · failed, {key('poll_now')} tries again{why}"
-    if state is LookupState.COMPLETE:
-        return f"{read} · all there are"
     if state is LookupState.FULL:
         return f"{read}, as many as fit here · {key('query')} narrows the query, `tradetui show` prints all"
-    return f"{read} · scroll for older ones, if any · {key('read_all')} reads all"
+    why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
+    stages = {
+        LookupState.LOADING: f"reading … · {key('back')} stops",
+        LookupState.STOPPED: f"stopped · {key('poll_now')} goes on",
+        LookupState.FAILED: f"failed, {key('poll_now')} tries again{why}",
+        LookupState.COMPLETE: "all there are",
+    }
+    older = f"scroll for older ones, if any · {key('read_all')} reads all"
+    return f"{read} · {stages.get(state, older)}"
 
 
 def bar_of(part: float | None) -> str:

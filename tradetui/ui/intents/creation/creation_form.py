@@ -176,12 +176,12 @@ class CreationForm(ParameterForm[None]):
         After a refusal the form stays behind the result, to be corrected.
         """
         if created.state is State.REJECTED:
-            self.app.push_screen(ResultDialog(self._creation, created, fresh=True))
+            self.app.push_screen(ResultDialog(self._creation, created, is_new=True))
         else:
-            self.app.call_later(self._show, created)
+            self.app.call_later(self._show_result, created)
 
-    def _show(self, created: CreationStatus) -> None:
-        self.app.switch_screen(ResultDialog(self._creation, created, fresh=True))
+    def _show_result(self, created: CreationStatus) -> None:
+        self.app.switch_screen(ResultDialog(self._creation, created, is_new=True))
 
     def action_cancel(self) -> None:
         if not any(any(row.values()) for row in self._texts()):

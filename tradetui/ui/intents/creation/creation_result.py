@@ -1,4 +1,7 @@
-"""The result of a creation: its state, the next step, a row per requested item, and the keys themselves."""
+"""The result of a creation: its state, the next step, a row for each requested item, and the keys themselves.
+
+A key is shown only once it is saved, and a new result cannot be closed before it could be read.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,7 @@ _HEADS = {
     State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $warn"),
 }
 _MARKS = {True: ("✓", "bold"), False: ("✗", "bold $warn"), None: ("?", "bold $warn")}
+"""What stands before an item that was created, one that was refused, and one of which neither is known."""
 
 
 class ResultDialog(IssuedKeysDialog):
@@ -45,14 +49,15 @@ class ResultDialog(IssuedKeysDialog):
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     _close_button = getters.query_one("#close", Button)
 
-    def __init__(self, creation: Creation, created: CreationStatus, *, fresh: bool = False) -> None:
+    def __init__(self, creation: Creation, created: CreationStatus, *, is_new: bool = False) -> None:
+        """`is_new` is whether it was sent just now, from the form; else it is an earlier one that is not settled."""
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._created = created
-        self._fresh = fresh
+        self._is_new = is_new
 
     def compose(self) -> ComposeResult:
-        back = self._fresh and self._created.state is State.REJECTED
+        back = self._is_new and self._created.state is State.REJECTED
         with self.framed(TITLES[self._created.kind], "Esc back to the form" if back else "Esc closes"):
             with VerticalScroll(can_focus=False):
                 yield Static(id="body", markup=False)
@@ -60,11 +65,11 @@ class ResultDialog(IssuedKeysDialog):
             with Horizontal(classes="buttons"):
                 yield Button("Release …", id="release")
                 yield Button("Write again", id="again", variant="warning")
-                yield Button("Back to the form" if back else "Close", id="close", disabled=self._fresh)
+                yield Button("Back to the form" if back else "Close", id="close", disabled=self._is_new)
 
     async def on_mount(self) -> None:
         await self._show()
-        if self._fresh:
+        if self._is_new:
             self.run_worker(self._arm(), group="arming", exit_on_error=False)
 
     async def _arm(self) -> None:
@@ -79,11 +84,11 @@ class ResultDialog(IssuedKeysDialog):
         self.query_one("#again", Button).display = not created.kept
         if created.state is not State.SETTLED:
             self.app.bell()
-        holder = self.query_one("#keys", Vertical)
-        await holder.remove_children()
+        keys_area = self.query_one("#keys", Vertical)
+        await keys_area.remove_children()
         entries = await self._entries()
         if entries:
-            await holder.mount(IssuedKeys(self._creation.keys, entries))
+            await keys_area.mount(IssuedKeys(self._creation.keys, entries))
         self._focus()
 
     def _focus(self) -> None:
@@ -94,11 +99,11 @@ class ResultDialog(IssuedKeysDialog):
 
     async def _entries(self) -> list[StoredKey]:
         names = [row.entry for row in self._created.rows if row.entry is not None] if self._created.kept else []
-        entries_by_name: dict[str, StoredKey] = {}
-        if names:
-            with suppress(KeyStoreUnusable):
-                entries_by_name = {entry.name: entry for entry in await self._creation.keys.entries()}
-        return [entries_by_name[name] for name in names if name in entries_by_name]
+        try:
+            by_name = {entry.name: entry for entry in await self._creation.keys.entries()} if names else {}
+        except KeyStoreUnusable:
+            return []
+        return [by_name[name] for name in names if name in by_name]
 
     def _lines(self) -> Iterable[Content]:
         created = self._created

@@ -1,4 +1,4 @@
-"""The review: exactly what will be sent, sent once, and then its result."""
+"""The review of a creation: exactly what will be sent, which is sent once."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
             yield from self.buttons(f"Create {count}" if count > 1 else "Create it", ready=False)
 
     def _lines(self) -> Iterable[Content]:
-        what = endpoint_of(type(self._request))
+        endpoint = endpoint_of(type(self._request))
         yield Content.styled("Sent once, exactly so; passphrases are covered here:", "$quiet")
         yield Content("")
-        yield Content.styled(f"{what.method} {what.path}", "bold")
-        yield from map(sanitized, _json_lines(self._request.redacted()))
+        yield Content.styled(f"{endpoint.method} {endpoint.path}", "bold")
+        yield sanitized(_json_text(self._request.redacted()))
         yield Content("")
         sentence = "It cannot be undone from here, and is never sent twice."
         if self._kind.gives_keys:
@@ -73,15 +73,15 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
 
     async def on_mount(self) -> None:
         """Arm a moment later, so that keys typed ahead send nothing."""
-        self._tell("arming …")
+        self._show_state("arming …")
         self.run_worker(self._arm(), group="arming", exit_on_error=False)
 
     async def _arm(self) -> None:
         await asyncio.sleep(ARMS_S)
         self._armed = True
-        self._tell("")
+        self._show_state("")
 
-    def _tell(self, sentence: str) -> None:
+    def _show_state(self, sentence: str) -> None:
         self._sentence = sentence
         reasons = self._creation.blocking_reasons(self._kind)
         enabled = self._armed and not self._sending and not reasons
@@ -100,10 +100,10 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
 
     def say_what_may_be_done(self) -> None:
         if not self._sending:
-            self._tell(self._sentence)
+            self._show_state(self._sentence)
 
     def pressed_too_soon(self) -> None:
-        self._tell(TOO_SOON)
+        self._show_state(TOO_SOON)
 
     def action_cancel(self) -> None:
         """Go back to the form; during sending there is nothing to cancel."""
@@ -136,17 +136,12 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         if self.is_attached:
             self.cancel_button.disabled = False
             self.cancel_button.focus()
-            self._tell(sentence)
+            self._show_state(sentence)
 
 
-def _json_lines(body: Any) -> Iterable[str]:
-    elements = body if isinstance(body, list) else [body]
-    if body is elements:
-        yield "["
-    for index, element in enumerate(elements):
-        fields = [f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in element.items()]
-        yield "{"
-        yield ",\n".join(fields)
-        yield "}," if index + 1 < len(elements) else "}"
-    if body is elements:
-        yield "]"
+def _json_text(body: Any) -> str:
+    """A request's object, a field a line, or its list of objects."""
+    if isinstance(body, list):
+        return "\n".join(("[", ",\n".join(map(_json_text, body)), "]"))
+    fields = [f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in body.items()]
+    return "\n".join(("{", ",\n".join(fields), "}"))
