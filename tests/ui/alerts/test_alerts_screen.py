@@ -42,7 +42,7 @@ def test_what_comes_together_goes_through_once() -> None:
 
 
 async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_looked_at() -> None:
-    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "stands_still", True))
     async with stage.running(SIZE, after=6) as pilot:
         stage.desk.alerts.test(EVERY_WAY)
         await settled(pilot)
@@ -71,7 +71,7 @@ async def test_the_bell_rings_where_the_rule_has_it_among_its_channels(monkeypat
 
 
 async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> None:
-    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "stands_still", True))
     async with stage.running(SIZE) as pilot:
         await pilot.press("question_mark")
         stage.app.alerted(alert("fill 0", RuleKind.FILL))
@@ -93,7 +93,7 @@ async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> N
 
 
 async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "stands_still", True))
     monkeypatch.delenv("TMUX", raising=False)
     async with stage.running(SIZE, after=6) as pilot:
         written: list[str] = []
@@ -111,7 +111,7 @@ async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.Mo
 
 async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands() -> None:
     test_alert = 'This is a test of the alert "link lost": nothing has happened'
-    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "stands_still", True))
     async with stage.running(SIZE, after=6) as pilot:
         push_screen = stage.app.push_screen
 
@@ -134,7 +134,7 @@ async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
 
 
 async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
-    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "stands_still", True))
     async with stage.running(SIZE, after=6) as pilot:
         await pilot.press("A")
         await settled(pilot)
