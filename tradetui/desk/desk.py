@@ -27,8 +27,8 @@ from tradetui.desk.feeds.triggers import StopViews, TriggersReader
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.settings import Access, DeskSettings
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.product_row import RecordT
-from tradetui.desk.tables.rows.row_filters import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
 from tradetui.exchange.client import ExchangeReader

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tradetui.desk.results.period import Period
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.cells.column import Column
-    from tradetui.desk.tables.rows.row_filters import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource, Sort
     from tradetui.desk.tables.table import Table
     from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings

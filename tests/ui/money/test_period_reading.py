@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 
 from tradetui.desk.results.period import PeriodChoice
-from tradetui.desk.tables.rows.row_filters import DateFilter
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.ui.money.period_reading import PeriodReading
 
 NOW_MS = 1_795_276_800_000

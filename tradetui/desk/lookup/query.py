@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
-from tradetui.desk.tables.rows.row_filters import read_moment
+from tradetui.desk.tables.rows.date_filter import read_moment
 from tradetui.desk.tables.time_format import is_utc_text, with_zoned_times
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import TransferType

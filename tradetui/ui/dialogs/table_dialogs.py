@@ -18,7 +18,7 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.rows.row_filters import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
+from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog

@@ -30,7 +30,7 @@ from tradetui.ui.table.table_screen import TableScreen
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
-    from tradetui.desk.tables.rows.row_filters import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
     from tradetui.ui.key_bindings.key_queue import TypedInput
     from tradetui.ui.settings.ui_settings import UiSettings

@@ -24,7 +24,7 @@ from tradetui.wire.text.counted import counted, shown_of
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import FeedError, Snapshot
-    from tradetui.desk.tables.rows.row_filters import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
 
 READING: Final = "reading …"
 _BORDER: Final = 2

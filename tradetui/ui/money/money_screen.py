@@ -17,7 +17,7 @@ from textual.widgets import Static
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period import Period
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
-from tradetui.desk.tables.rows.row_filters import DateFilter
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips

@@ -15,7 +15,7 @@ from tradetui.desk.desk import Desk
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.results_reader import ResultsReader
-from tradetui.desk.tables.rows.row_filters import DateFilter
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.trading.results.periods import day_at, month_of
 
 READ_EVERY_S: Final = 5.0

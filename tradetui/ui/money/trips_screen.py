@@ -10,7 +10,7 @@ from textual import work
 from tradetui.desk.archive.trip_queries import TripRow
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
-from tradetui.desk.tables.rows.row_filters import DateFilter
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.desk.tables.time_format import date_text

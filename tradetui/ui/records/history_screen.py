@@ -13,7 +13,7 @@ from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.columns.fills import FillTotals
-from tradetui.desk.tables.rows.row_filters import DateFilter
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.key_bindings.binding_registry import BINDINGS

@@ -11,8 +11,8 @@ from typing import Final, Generic, NamedTuple
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.rows.row_filters import matcher
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, view
+from tradetui.desk.tables.rows.text_filter import matcher
 
 TEXTS_KEPT: Final = 20_000
 """The most texts remembered for the filter."""

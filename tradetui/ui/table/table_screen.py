@@ -26,7 +26,7 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.rows.row_filters import DateFilter
+    from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource
     from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings

@@ -1,9 +1,8 @@
-"""The filters of rows that a person types: by dates and symbols, or by a pattern that their text is to match."""
+"""The filter of rows by dates and symbols: read from what a person types, and named in a title."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final, NamedTuple
@@ -202,26 +201,3 @@ def _period(since: int | None, until: int | None, zone: tzinfo, today: date | No
 
 def _named(moment: datetime, today: date | None, whole_days: bool) -> str:
     return date_text(moment.date(), today) if whole_days else dated_text(moment, today)
-
-
-def matcher(pattern: str) -> Callable[[str], bool] | None:
-    """A test of a line of text: a regular expression without case, `!` first inverts it.
-
-    A pattern that is no regular expression is taken as plain text; an empty one is none.
-    """
-    inverted = pattern.startswith("!")
-    expression_text = pattern[1:] if inverted else pattern
-    if not expression_text:
-        return None
-    expression = _expression(expression_text)
-    return lambda text: (expression.search(text) is None) == inverted
-
-
-def _expression(text: str) -> re.Pattern[str]:
-    try:
-        with warnings.catch_warnings():
-            # What may mean something else in a later Python is no business of who types a filter.
-            warnings.simplefilter("ignore")
-            return re.compile(text, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError):
-        return re.compile(re.escape(text), re.IGNORECASE)
