@@ -207,8 +207,6 @@ class TransferType(StrEnum):
 
 
 class TransferStatus(StrEnum):
-    """State of a deposit or withdrawal."""
-
     PENDING = "pending"
     FAIL = "fail"
     SUCCESS = "success"

@@ -31,7 +31,7 @@ def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
     limit = endpoint.limit.per_second
     if account_kind in (None, "copy_trader"):
         limit = endpoint.limit.copy_trader or limit
-    return max(1, int(limit * share + 1e-9))
+    return max(1, int(limit * share + 1e-9))  # 0.29 of 100 is a little less than 29 in floating point
 
 
 def reserved_for_interactive(allowed: int) -> int:

@@ -325,6 +325,7 @@ class SharedPool:
 
 
 def _pass_on(waiting: asyncio.Future[Permit], done: asyncio.Future[Permit]) -> None:
+    """Give what another budget granted to who waits for it; a permit that nobody waits for any more goes back."""
     if done.cancelled():
         waiting.cancel()
     elif (failure := done.exception()) is not None:

@@ -42,15 +42,15 @@ class InProcessTransport:
             refuse_write(request)
         if before_first_byte is not None:
             await before_first_byte()
-        exchange = _Exchange(request.body)
-        task = asyncio.create_task(self._serve(_scope(request), exchange))
+        in_flight = _InFlight(request.body)
+        task = asyncio.create_task(self._serve(_scope(request), in_flight))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         seconds = self._timeouts.order_read if request.writes else self._timeouts.read
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
             raise TransportError(TransportErrorKind.TIME_OUT, f"no answer within {seconds:g} s", sent=True)
-        return exchange.answer()
+        return in_flight.answer()
 
     async def aclose(self) -> None:
         """End what the application still does."""
@@ -59,16 +59,16 @@ class InProcessTransport:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _serve(self, scope: dict[str, Any], exchange: _Exchange) -> None:
+    async def _serve(self, scope: dict[str, Any], in_flight: _InFlight) -> None:
         try:
-            await self._app(scope, exchange.receive, exchange.send)
+            await self._app(scope, in_flight.receive, in_flight.send)
         except Exception as failure:
-            exchange.failure = type(failure).__name__
+            in_flight.failure = type(failure).__name__
         finally:
-            exchange.over.set()
+            in_flight.over.set()
 
 
-class _Exchange:
+class _InFlight:
     """One request and what has come back of its answer."""
 
     def __init__(self, body: bytes) -> None:

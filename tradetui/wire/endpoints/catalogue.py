@@ -156,6 +156,7 @@ _THIRTEEN: Final = (
     ),
 )
 
+# Beyond the interface: the live exchange has these as well, and the program works without them.
 _BEYOND: Final = (
     Endpoint(
         name="futures.positions",

@@ -154,13 +154,14 @@ class Request(BaseModel, Generic[Row]):
 
     def changed(self, **changes: Any) -> Self:
         """The same request with other values, held to the rules again; None removes one. A reworded one stays so."""
-        kept = {p.attribute: getattr(self, p.attribute) for p in self._parameters.values()}
-        live = {
-            p.attribute: kept[p.attribute]
-            for p in self._parameters.values()
-            if p.attribute not in changes and kept[p.attribute] in p.alternatives.values()
+        kept = {attribute: getattr(self, attribute) for attribute in self._defaults if attribute not in changes}
+        # A live spelling would be read as the documented word, so it is put back behind the rules.
+        live_spellings = {
+            parameter.attribute: kept[parameter.attribute]
+            for parameter in self._parameters.values()
+            if kept.get(parameter.attribute) in parameter.alternatives.values()
         }
-        return type(self)(**{**kept, **changes}).model_copy(update=live)
+        return type(self)(**kept, **changes).model_copy(update=live_spellings)
 
     def reworded(self) -> tuple[str, Self] | None:
         """The parameter whose documented word the live exchange writes otherwise, and the request with that word.
