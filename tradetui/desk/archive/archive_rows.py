@@ -1,4 +1,7 @@
-"""Archived rows as a source for a table: any number of them, a few pages in memory, read off the loop."""
+"""Archived rows as a source for a table: any number of them, a few pages in memory, read off the loop.
+
+What a table shows never waits for the disk: a row whose page is not in memory is None, and `changed` says when it is.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,7 @@ SEARCHED_UNSEEN: Final = 1_000
 class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
-    `row` and `row_id` give None for what is not in memory yet and have its page read; `changed` is called when it is
-    there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`, of the rows those
+    Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`, of the rows those
     that pass `keeps_row`, which is asked in the disk's thread. Rows that this version cannot read are left out;
     `unreadable_count` says how many of their kind came up so far. A page is reached from the nearest place known, be it
     the beginning, the end or a page read before, so that a jump to the end of a million rows costs no more than one to
@@ -70,13 +72,13 @@ class ArchiveRows(Generic[RecordT]):
         self._disk = disk
         self._changed = changed or (lambda: None)
         self._pages: OrderedDict[int, list[ProductRow[RecordT]]] = OrderedDict()
-        self._places: dict[str, int] = {}
-        self._edges: OrderedDict[int, tuple[RowRank, RowRank]] = OrderedDict()
+        self._indexes: dict[str, int] = {}
+        self._page_ends: OrderedDict[int, tuple[RowRank, RowRank]] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
         self._awaited: set[int] = set()
-        self._turned: ArchiveRows[RecordT] | None = None
-        self._narrowed: ArchiveRows[RecordT] | None = None
-        self._narrowing: asyncio.Task[None] | None = None
+        self._reversed: ArchiveRows[RecordT] | None = None
+        self._latest_view: ArchiveRows[RecordT] | None = None
+        self._first_reading: asyncio.Task[None] | None = None
         self.is_pending = False
         """Whether the first rows are there in a moment, so that those of before are better shown until then."""
 
@@ -93,9 +95,9 @@ class ArchiveRows(Generic[RecordT]):
         self.selection, self.count, self.error = selection, count, ""
         self.unreadable_count = self._row_queries.unreadable_count(self.selection.kind)
         self._pages.clear()
-        self._places.clear()
-        self._edges.clear()
-        self._turned = None
+        self._indexes.clear()
+        self._page_ends.clear()
+        self._reversed = None
         self.generation += 1
         self._refreshes += 1
         if not self.is_pending:
@@ -139,17 +141,17 @@ class ArchiveRows(Generic[RecordT]):
         newest = self.newest if sort is None else sort.reverse
         if not pattern and newest == self.newest:
             return self
-        if self._narrowed is not None and self._narrowed is not self._turned:
-            self._narrowed.close()  # a search for what is typed no more would keep the next one waiting
-        if not pattern and self._turned is not None:
-            return self._turned
+        if self._latest_view is not None and self._latest_view is not self._reversed:
+            self._latest_view.close()  # a search for what is typed no more would keep the next one waiting
+        if not pattern and self._reversed is not None:
+            return self._reversed
         is_id_piece = pattern.isascii() and pattern.isdigit() and len(pattern) >= SHORTEST_ID_PIECE
         matches, keeps_row, keeps_symbol = matcher(pattern), None, self._keeps_symbol
         if matches is not None and self.selection.kind in READ_TO_SEARCH:
             keeps_row, is_id_piece = (lambda row: matches(text_of(row))), False
         elif matches is not None and not is_id_piece:
             keeps_symbol = (*keeps_symbol, matches)
-        self._narrowed = view = ArchiveRows(
+        self._latest_view = view = ArchiveRows(
             self._row_queries,
             self._disk,
             replace(self.selection, id_piece=pattern) if is_id_piece else self.selection,
@@ -161,9 +163,9 @@ class ArchiveRows(Generic[RecordT]):
         view.is_pending = not is_id_piece and (keeps_row is None or self.count <= SEARCHED_UNSEEN)
         counted = self if not pattern and self.generation else None
         begin = view._read_first(counted) if view.is_pending else view.refresh()
-        view._narrowing = asyncio.get_running_loop().create_task(begin)
+        view._first_reading = asyncio.get_running_loop().create_task(begin)
         if not pattern:
-            self._turned = view
+            self._reversed = view
         return view
 
     async def _read_first(self, counted: ArchiveRows[RecordT] | None) -> None:
@@ -209,7 +211,7 @@ class ArchiveRows(Generic[RecordT]):
 
     def index_of(self, row_id: str) -> int | None:
         """The place of a row that is in memory."""
-        return self._places.get(row_id)
+        return self._indexes.get(row_id)
 
     def read_ahead(self, index: int) -> None:
         """Have at hand what the next key may ask for: the pages beside that of a row, and both ends."""
@@ -223,16 +225,16 @@ class ArchiveRows(Generic[RecordT]):
             self._pages.move_to_end(number)
 
     async def wait_for_pages(self) -> None:
-        if self._narrowing is not None:
-            await self._narrowing
+        if self._first_reading is not None:
+            await self._first_reading
         while self._loading:
             await asyncio.gather(*self._loading.values(), return_exceptions=True)
 
     def close(self) -> None:
         """Stop reading, here and in the views on these rows."""
-        for task in (*self._loading.values(), *filter(None, [self._narrowing])):
+        for task in (*self._loading.values(), *filter(None, [self._first_reading])):
             task.cancel()
-        for view in filter(None, (self._narrowed, self._turned)):
+        for view in filter(None, (self._latest_view, self._reversed)):
             view.close()
 
     def _fetch(self, number: int) -> None:
@@ -244,7 +246,7 @@ class ArchiveRows(Generic[RecordT]):
 
     async def _load(self, number: int, refreshes: int) -> None:
         try:
-            page = await self._disk.run(self._read, number, self.count, dict(self._edges))
+            page = await self._disk.run(self._read, number, self.count, dict(self._page_ends))
         except (sqlite3.Error, OSError) as problem:
             self._fail(problem)
             return
@@ -256,35 +258,35 @@ class ArchiveRows(Generic[RecordT]):
             return
         rows = [row for _, row in page]
         self._pages[number] = rows
-        self._places.update((row.row_id, number * PAGE + at) for at, row in enumerate(rows))
+        self._indexes.update((row.row_id, number * PAGE + at) for at, row in enumerate(rows))
         if len(page) == PAGE:
-            self._edges[number] = page[0][0], page[-1][0]
-            if len(self._edges) > ANCHORS_KEPT:
-                self._edges.popitem(last=False)
+            self._page_ends[number] = page[0][0], page[-1][0]
+            if len(self._page_ends) > ANCHORS_KEPT:
+                self._page_ends.popitem(last=False)
         while len(self._pages) > PAGES_KEPT:
             _, gone = self._pages.popitem(last=False)
             for row in gone:
-                self._places.pop(row.row_id, None)
+                self._indexes.pop(row.row_id, None)
         if number in self._awaited:
             self._awaited.discard(number)
             self.generation += 1
             self._changed()
 
     def _read(
-        self, number: int, count: int, edges: dict[int, tuple[RowRank, RowRank]]
+        self, number: int, count: int, page_ends: dict[int, tuple[RowRank, RowRank]]
     ) -> list[tuple[RowRank, ProductRow[RecordT]]]:
-        """Read one page by the shortest way; runs on the disk's thread."""
+        """Read one page from the nearest known end, before it or after it; runs on the disk's thread."""
         first, last = number * PAGE, min((number + 1) * PAGE, count)
-        before = max((known_page for known_page in edges if known_page < number), default=None)
-        behind = min((known_page for known_page in edges if known_page > number), default=None)
-        from_before = first - (0 if before is None else (before + 1) * PAGE)
-        from_behind = (count if behind is None else behind * PAGE) - last
-        if from_behind < from_before:
-            edge = None if behind is None else edges[behind][0]
-            newest, skip = not self.newest, from_behind
-            return self._row_queries.page(self.selection, edge, last - first, newest=newest, skip=skip)[::-1]
-        edge = None if before is None else edges[before][1]
-        return self._row_queries.page(self.selection, edge, last - first, newest=self.newest, skip=from_before)
+        before = max((known_page for known_page in page_ends if known_page < number), default=None)
+        after = min((known_page for known_page in page_ends if known_page > number), default=None)
+        skip_forward = first - (0 if before is None else (before + 1) * PAGE)
+        skip_backward = (count if after is None else after * PAGE) - last
+        if skip_backward < skip_forward:
+            rank = None if after is None else page_ends[after][0]
+            newest, skip = not self.newest, skip_backward
+            return self._row_queries.page(self.selection, rank, last - first, newest=newest, skip=skip)[::-1]
+        rank = None if before is None else page_ends[before][1]
+        return self._row_queries.page(self.selection, rank, last - first, newest=self.newest, skip=skip_forward)
 
 
 class WholeArchive(Generic[RecordT]):
