@@ -118,7 +118,11 @@ class AlertDelivery:
         self._tasks.begin(self._share(alert, sounding))
 
     async def _share(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
-        number, first = await self._noted(alert) or (None, True)
+        logged: tuple[int, bool] | None = None
+        if self._alert_log is not None:
+            trouble, now = "an alert is delivered without the other sessions", Moment.now(self._clock)
+            logged = await self._try(trouble, self._alert_log.note, alert, now)
+        number, first = logged or (None, True)
         channels = alert.channels if alert.test else await sounding()
         deliveries = [
             self._deliver(alert, channel, number, first=first or alert.test)
@@ -129,12 +133,6 @@ class AlertDelivery:
 
     def _reaches(self, channel: Channel) -> bool:
         return (self.desktop if channel is Channel.DESKTOP else self._settings.command) is not None
-
-    async def _noted(self, alert: Alert) -> tuple[int, bool] | None:
-        if self._alert_log is None:
-            return None
-        trouble = "an alert is delivered without the other sessions"
-        return await self._try(trouble, self._alert_log.note, alert, Moment.now(self._clock))
 
     async def _try(
         self, trouble: str, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs

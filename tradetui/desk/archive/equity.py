@@ -118,7 +118,7 @@ def samples(
         (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _scope(product_types), since, until),
     )
     for time, equity, unrealised in rows:
-        yield EquitySample(time, Decimal(equity), None if unrealised is None else Decimal(unrealised))
+        yield EquitySample(time, Decimal(equity), _decimal(unrealised))
 
 
 def nearest_sample(
@@ -209,21 +209,16 @@ def ages_of_spacing() -> tuple[int, ...]:
 
 
 def _sample_of(row: tuple[int, str, str | None, str | None]) -> EquitySample:
-    time, equity, unrealised, accounts = row
-    return EquitySample(
-        time,
-        Decimal(equity),
-        None if unrealised is None else Decimal(unrealised),
-        tuple(
-            CoinEquity(
-                coin,
-                Decimal(coin_equity),
-                None if in_usdt is None else Decimal(in_usdt),
-                None if coin_unrealised is None else Decimal(coin_unrealised),
-            )
-            for coin, coin_equity, in_usdt, coin_unrealised in load_json(accounts or "[]")
-        ),
+    time, equity, unrealised, accounts_text = row
+    accounts = tuple(
+        CoinEquity(coin, Decimal(coin_equity), _decimal(in_usdt), _decimal(coin_unrealised))
+        for coin, coin_equity, in_usdt, coin_unrealised in load_json(accounts_text or "[]")
     )
+    return EquitySample(time, Decimal(equity), _decimal(unrealised), accounts)
+
+
+def _decimal(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
 
 
 def _scope(product_types: Sequence[ProductType]) -> str:

@@ -1,10 +1,20 @@
 """The one way a sub-account or an API key is created; others import these names, and nothing behind them."""
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, check_form, creation_fields, rows_of
 from tradetui.desk.creation.issued_keys import AccountKeys, MakeProfile, ProfileNotWritten
 from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, kind_of, titles_of
+from tradetui.desk.creation.kinds import (
+    FIELD_TITLES,
+    CheckedForm,
+    CreationKind,
+    CreationRequest,
+    CreationStatus,
+    check_form,
+    creation_fields,
+    kind_of,
+    rows_of,
+    titles_of,
+)
 
 __all__ = [
     "FIELD_TITLES",

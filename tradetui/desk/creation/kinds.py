@@ -1,7 +1,11 @@
-"""The kinds of creations, with the rules of each, and the status of one that was sent."""
+"""The kinds of creations, each with the rules that its request and its form are held to.
+
+What is typed is never repeated in a problem: it may be a passphrase.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +14,8 @@ from typing import Any, Final, TypeAlias
 from pydantic import SecretStr
 
 from tradetui.desk.intents.states import State
+from tradetui.desk.parameter_form import FormField, form_fields, read_fields
+from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.writes import (
     MOST_PER_REQUEST,
     CreateBatchRequest,
@@ -17,10 +23,21 @@ from tradetui.wire.models.writes import (
     CreateSubaccountRequest,
     VirtualSubaccountRequest,
 )
+from tradetui.wire.requests.parameter import Listed, Parameter
 from tradetui.wire.requests.request import Request
 
 CreationRequest: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest
 COPY_TITLE: Final = "copy-trading"
+_SEPARATORS: Final = re.compile(r"[\s,;]+")
+FIELD_TITLES: Final[Mapping[str, str]] = {
+    "subAccountName": "Name",
+    "subaccountName": "E-mail address",
+    "passphrase": "Passphrase",
+    "label": "Note",
+    "permList": "Permissions",
+    "ipList": "IP addresses",
+}
+"""Labels of the fields, in the order of the form."""
 
 
 class CreationKind(StrEnum):
@@ -82,6 +99,65 @@ def requested_keys_of(request: CreationRequest) -> tuple[RequestedKey, ...]:
     return tuple(
         RequestedKey(account.sub_account_name, account.passphrase, account.label) for account in request.accounts
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedForm:
+    """A checked form: the request once nothing is wrong or missing, and the problems, row by row and by field."""
+
+    request: CreationRequest | None
+    problems: tuple[Mapping[str, str], ...]
+    missing: tuple[tuple[str, ...], ...]
+
+
+def rows_of(kind: CreationKind) -> int:
+    """How many rows the form has: as many as one request may create."""
+    return CREATION_RULES[kind].most
+
+
+def creation_fields(kind: CreationKind) -> tuple[FormField, ...]:
+    return tuple(sorted(form_fields(CREATION_RULES[kind].row), key=lambda field: list(FIELD_TITLES).index(field.name)))
+
+
+def check_form(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
+    """Hold what was typed to the rules of the request; a row with nothing in it is none."""
+    problems: list[dict[str, str]] = []
+    missing: list[tuple[str, ...]] = []
+    values: list[dict[str, Any]] = []
+    filled_rows: list[int] = []
+    for row_index, row in enumerate(rows):
+        problems.append({})
+        typed = {name: text for name, text in row.items() if text.strip()}
+        lacking = tuple(field.name for field in creation_fields(kind) if field.required and field.name not in typed)
+        missing.append(lacking if typed or rows_of(kind) == 1 else ())
+        if typed:
+            row_values, refused = read_fields(CREATION_RULES[kind].row, typed, _read_parameter)
+            problems[row_index] = {name: _problem_sentence(problem) for name, problem in refused.items()}
+            values.append(row_values)
+            filled_rows.append(row_index)
+    request = None
+    if values and not any(problems) and not any(missing):
+        try:
+            request = _request_of(kind, values)
+        except InvalidRequest as problem:
+            texts = [str(row.get(problem.parameter)) for row in values]
+            refused_rows = [row for row, text in zip(filled_rows, texts, strict=True) if text == problem.value]
+            problems[max(refused_rows, default=filled_rows[-1])][problem.parameter] = _problem_sentence(problem)
+    return CheckedForm(request, tuple(problems), tuple(missing))
+
+
+def _read_parameter(parameter: Parameter, text: str) -> Any:
+    return parameter.read(_SEPARATORS.split(text.strip(" ,;\t")) if isinstance(parameter, Listed) else text)
+
+
+def _problem_sentence(problem: InvalidRequest) -> str:
+    return f"{problem.rule}. {problem.remedy}"
+
+
+def _request_of(kind: CreationKind, rows: Sequence[Mapping[str, Any]]) -> CreationRequest:
+    if CREATION_RULES[kind].request is CreateBatchRequest:
+        return CreateBatchRequest(accounts=[VirtualSubaccountRequest(**row) for row in rows])
+    return CREATION_RULES[kind].request(**rows[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class AlertDetector:
         events = []
         for fills in self._groups.take_due(now_s):
             sentence = fills_sentence(fills, self._precision_of(fills.first.symbol.upper()))
-            events.append(_event_of_fills(fills, frozenset({RuleKind.FILL}), sentence))
+            events.append(_event_of_fills(fills, sentence, RuleKind.FILL))
         cancelled = _take_confirmed(self._cancelled, self._positions.read_at, now_s).values()
         stops = [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in cancelled if self._still_held(row)]
         return [*events, *self._gone_due(now_s), *stops]
@@ -189,7 +189,7 @@ class AlertDetector:
         if fills is None:
             return self._trigger_event(row, RuleKind.TRIGGER, order_fills(self._fills.rows, row.product_type, order_id))
         sentence = trigger_sentence(row.record, fills, self._precision_of(symbol))
-        return _event_of_fills(fills, frozenset({RuleKind.FILL, RuleKind.TRIGGER}), sentence)
+        return _event_of_fills(fills, sentence, RuleKind.FILL, RuleKind.TRIGGER)
 
     def _gone_due(self, now_s: float) -> list[AlertEvent]:
         events = []
@@ -228,9 +228,9 @@ class AlertDetector:
         )
 
 
-def _event_of_fills(fills: OrderFills, kinds: frozenset[RuleKind], sentence: str) -> AlertEvent:
+def _event_of_fills(fills: OrderFills, sentence: str, *kinds: RuleKind) -> AlertEvent:
     return AlertEvent(
-        kinds=kinds,
+        kinds=frozenset(kinds),
         key=fills.key,
         sentence=one_sentence(sentence),
         symbol=fills.first.symbol.upper(),

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.creation.form import check_form, creation_fields, rows_of
-from tradetui.desk.creation.kinds import CreationKind
+from tradetui.desk.creation.kinds import CreationKind, check_form, creation_fields, rows_of
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.writes import CreateBatchRequest
 
