@@ -23,7 +23,7 @@ from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine, read_period_results
 from tradetui.desk.results.results_reader import ResultsReader
-from tradetui.desk.results.today import opening_by_bills
+from tradetui.desk.results.today import opening_by_bills, samples_of_day
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.periods import Grouping
@@ -351,7 +351,8 @@ async def steps_to_read(trips_before: int) -> dict[str, int]:
         assert await reading
         taken[name] = steps
     steps = 0
-    assert opening_by_bills(archive.connection, types, UTC, NOON) is not None
+    of_day = samples_of_day(archive.connection, types, UTC, NOON)
+    assert of_day is not None and opening_by_bills(archive.connection, types, of_day, NOON) is not None
     return taken | {"day": steps}
 
 

@@ -17,7 +17,7 @@ from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
-from tradetui.desk.results.today import DayOpening, TodayTracker, opening_by_bills, opening_by_fills
+from tradetui.desk.results.today import DayOpening, TodayTracker, opening_by_bills, opening_by_fills, samples_of_day
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesFill
@@ -42,10 +42,13 @@ def with_bills(archive: Archive, *bills: FuturesBill, until: int = NOON) -> Arch
 
 
 def opening(archive: Archive, now_ms: int = NOON, zone: str = "UTC") -> DayOpening | None:
-    by_bills = opening_by_bills(archive.connection, (USDT,), ZoneInfo(zone), now_ms)
+    of_day = samples_of_day(archive.connection, (USDT,), ZoneInfo(zone), now_ms)
+    if of_day is None:
+        return None
+    by_bills = opening_by_bills(archive.connection, (USDT,), of_day, now_ms)
     while archive.advance_ledger():
         pass
-    return by_bills or opening_by_fills(archive.connection, (USDT,), ZoneInfo(zone), now_ms)
+    return by_bills or opening_by_fills(archive.connection, (USDT,), of_day, now_ms)
 
 
 def test_it_is_the_move_of_equity_since_the_day_began() -> None:
@@ -238,5 +241,5 @@ class CountingDisk(InlineDisk):
         self.count = 0
 
     async def run(self, work, *args, **kwargs):  # type: ignore[no-untyped-def]
-        self.count += work is opening_by_bills
+        self.count += work is samples_of_day
         return work(*args, **kwargs)

@@ -190,9 +190,6 @@ def _number(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-_FILE = "known.json"
-
-
 class KnownAccounts:
     """UIDs by address, environment and hash of the key, in a file of mode 0600; nothing without a directory.
 
@@ -200,7 +197,7 @@ class KnownAccounts:
     """
 
     def __init__(self, data_dir: Path | None) -> None:
-        self._file = None if data_dir is None else data_dir / "accounts" / _FILE
+        self._file = None if data_dir is None else data_dir / "accounts" / "known.json"
 
     def uid_of(self, key: AccountKey) -> str | None:
         """The UID that the exchange named for this key; raises FileUnusable where the file cannot be read."""

@@ -35,7 +35,6 @@ class RuleRow:
 
 
 def channel_names(rule: Rule) -> str:
-    """The channels in their own order, with commas."""
     return ", ".join(channel for channel in Channel if channel in rule.channels)
 
 
@@ -50,7 +49,6 @@ def _state_tone(row: RuleRow) -> Tone:
 
 
 def logged_at(row: LoggedAlert) -> datetime:
-    """When a logged alert was shown, in UTC."""
     return utc_moment(row.at_ms)
 
 

@@ -102,8 +102,6 @@ class Alerts:
             self._timer.cancel()
         await self.delivery.stop()
 
-    # What the desk brings
-
     def fills_changed(self, snapshot: Snapshot[ProductRow[FuturesFill]], now_ms: int) -> None:
         """Look at the fills; `now_ms` is the exchange's time."""
         new_fills = self._detector.fills_changed(snapshot, self._clock.monotonic(), now_ms)
@@ -177,8 +175,6 @@ class Alerts:
             delay = max(0.0, due_s - self._clock.monotonic())
             self._timer = asyncio.get_running_loop().call_later(delay, self._publish_due)
 
-    # What a person does
-
     async def silence(self, name: str, *, on: bool) -> None:
         """Silence a rule, or let it sound again, in every session of the profile; raises OSError."""
         silenced = await self._disk.run(self.settings.silences.read)
@@ -195,8 +191,6 @@ class Alerts:
             symbol=rule.condition.symbol,
         )
         self._show(Alert(event, now.at_ms, rule.channels, (rule.name,), test=True))
-
-    # What becomes of an event
 
     def _publish(self, events: Iterable[AlertEvent]) -> bool:
         """Show the events that a rule is about; whether there was one."""

@@ -205,7 +205,6 @@ class ArchiveRows(Generic[RecordT]):
         return page[within] if within < len(page) else None
 
     def row_id(self, index: int) -> str | None:
-        """The id of the row at a place, or None while its page is being read."""
         row = self.row(index)
         return None if row is None else row.row_id
 

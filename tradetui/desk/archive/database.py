@@ -155,7 +155,6 @@ class Archive:
         return self.connection.execute(behind).fetchone() is None
 
     def note_read(self, product_type: ProductType, until_ms: int) -> None:
-        """Keep up to when the fills of a product type were read."""
         with transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
@@ -180,7 +179,6 @@ class Archive:
         return max(ends_of_lost_fills(self.connection, product_type), default=0)
 
     def add_bills(self, product_type: ProductType, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
-        """Keep bills, each once by its id, and how far they are read now."""
         with transaction(self.connection):
             keep_bills(self.connection, product_type, bills, coverage, KEPT_IN_MEMORY if self.trimmed else None)
 

@@ -126,36 +126,30 @@ def nearest_sample(
 ) -> EquitySample | None:
     """The sample nearest to a moment (Unix ms) of those that are at most so far from it, with the single accounts."""
     since, until = moment_ms - within_ms, moment_ms + within_ms
-    rows = connection.execute(
-        "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE minute BETWEEN ? AND ?"
-        " AND product_types = ? AND time BETWEEN ? AND ? ORDER BY abs(time - ?) LIMIT 1",
-        (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _scope(product_types), since, until, moment_ms),
-    )
-    return next(map(_sample_of, rows), None)
+    minutes = since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS
+    which = "minute BETWEEN ? AND ? AND time BETWEEN ? AND ? ORDER BY abs(time - ?)"
+    return _one_sample(connection, product_types, which, *minutes, since, until, moment_ms)
 
 
 def first_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int = 0
 ) -> EquitySample | None:
     """The oldest sample from a moment (Unix ms, to the minute) on, with the single accounts."""
-    return _end_sample(connection, product_types, "minute >= ?", since // SAMPLED_EVERY_MS, "ASC")
+    return _one_sample(connection, product_types, "minute >= ? ORDER BY minute ASC", since // SAMPLED_EVERY_MS)
 
 
 def last_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], until: int
 ) -> EquitySample | None:
     """The newest sample up to a moment (Unix ms), with the single accounts."""
-    return _end_sample(connection, product_types, "time <= ?", until, "DESC")
+    return _one_sample(connection, product_types, "time <= ? ORDER BY minute DESC", until)
 
 
-def _end_sample(
-    connection: sqlite3.Connection, product_types: Sequence[ProductType], condition: str, bound: int, order: str
+def _one_sample(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], which: str, *values: int
 ) -> EquitySample | None:
-    rows = connection.execute(
-        f"SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ? AND {condition}"
-        f" ORDER BY minute {order} LIMIT 1",
-        (_scope(product_types), bound),
-    )
+    select = "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ? AND"
+    rows = connection.execute(f"{select} {which} LIMIT 1", (_scope(product_types), *values))
     return next(map(_sample_of, rows), None)
 
 

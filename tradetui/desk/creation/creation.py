@@ -108,8 +108,6 @@ class Creation:
         await self._sending.stop()
         await self._taking_up.stop()
 
-    # What stands against it
-
     @property
     def holds_unsaved(self) -> bool:
         """Whether an issued key is in memory only; the end of the session may lose it."""
@@ -165,8 +163,6 @@ class Creation:
         details = intent.details
         sentence = f"{details.get('title', kind)}: {details.get('why', f'it is {intent.state}')}"
         return CreationStatus(intent.id, kind, intent.state, sentence, str(details.get("next", "")))
-
-    # Sending
 
     async def create(self, request: CreationRequest) -> CreationStatus:
         """Write the intent and the passphrases, send once, and save what the exchange issues.
@@ -224,8 +220,6 @@ class Creation:
             await self._intents.about_to_send(attempt.intent, {"stamp_ms": stamp_ms, "vault": list(attempt.names)})
 
         return await self._client.write(attempt.request, before_send=before_send)
-
-    # What came of it
 
     async def _in_doubt(self, attempt: _Attempt, why: str) -> CreationStatus:
         remedy = what_to_do(attempt.kind, titles_of(attempt.request))
@@ -312,8 +306,6 @@ class Creation:
         await self._intents.step(intent, State.RELEASED, {"why": why})
         details = (await self._intents.read(intent)).details
         await self.keys.discard(details.get("vault", ()))
-
-    # After a restart
 
     async def _take_up(self) -> None:
         if self._intents.trouble is not None:

@@ -301,7 +301,6 @@ class KeyMemory:
         return self.texts[name]
 
     def write_new(self, name: str, text: str) -> None:
-        """Keep a text under a name that nothing has; raises FileExistsError."""
         if name in self.texts:
             raise FileExistsError(name)
         self.texts[name] = text

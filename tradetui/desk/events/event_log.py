@@ -100,13 +100,9 @@ class EventLog:
         self._triggers_changed = True
 
     def newest_number(self) -> int:
-        """The number of the newest event; 0 where there is none."""
         return _newest(self._archive.connection, "account_event.number")
 
-    # What is new
-
     def triggers_changed(self) -> None:
-        """Note that the archive's trigger orders may have changed."""
         self._triggers_changed = True
 
     def take_archived(self) -> None:
@@ -181,8 +177,6 @@ class EventLog:
                 connection.execute(_INSERT, (EventKind.OUTCOME, "", outcome_id, step.at_ms, dump_json(details)))
                 _set_marks(connection, {_journal_mark(step.journal): step.number})
 
-    # Orders
-
     def look_at_orders(self, look: OrdersLook) -> list[GoneOrder]:
         """Enter which orders are new or changed since the last look of any session; gives those that are gone.
 
@@ -233,8 +227,6 @@ class EventLog:
                 state = OrderState.FILLED if filled >= order.size else OrderState.GONE
                 body = _order_body(order, state, filled, gone_order.missed)
                 connection.execute(_INSERT, (EventKind.ORDER, *identity, gone_order.at_ms, body))
-
-    # Reading
 
     def after(self, number: int) -> list[AccountEvent]:
         """The events that follow a number, at most `AT_A_TIME` of them."""

@@ -122,7 +122,6 @@ class Lookup:
         return min(known, default=None)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call the listener whenever something changed; returns what ends it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

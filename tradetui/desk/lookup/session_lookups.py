@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.client import ExchangeReader
     from tradetui.wire.endpoints.endpoint import Endpoint
 
-
-_SPOT_READ: Final = ("stor", "stow")
-NEEDED_AUTHORITIES: Final[Mapping[str, tuple[str, ...]]] = {"spot.fills": _SPOT_READ}
+NEEDED_AUTHORITIES: Final[Mapping[str, tuple[str, ...]]] = {"spot.fills": ("stor", "stow")}
 """Authorities any one of which lets a key read an endpoint, where the exchange has said so (spot/account/info)."""
 
 

@@ -7,7 +7,7 @@ is missing it is None, not zero.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
@@ -198,7 +198,11 @@ def read_period_results(
             )
         if query.audits_days:
             by_day = replace(ledger_query, grouping=Grouping.DAY, until=period.until)
-            days = _with_unexplained(days, unexplained_by_day(connection, by_day, rates))
+            unexplained_of = unexplained_by_day(connection, by_day, rates)
+            days = tuple(
+                replace(line, figures=replace(line.figures, unexplained=unexplained_of.get(line.group)))
+                for line in days
+            )
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
@@ -319,7 +323,3 @@ def _unexplained(
         return None
     moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})
     return None if moves is None else rates.in_usdt({move.coin: move.unexplained for move in moves})
-
-
-def _with_unexplained(days: Iterable[ResultLine], by_day: Mapping[str, Decimal]) -> tuple[ResultLine, ...]:
-    return tuple(replace(line, figures=replace(line.figures, unexplained=by_day.get(line.group))) for line in days)

@@ -124,11 +124,14 @@ class TodayTracker:
     async def _opening(self, now_ms: int, zone: tzinfo) -> DayOpening | None:
         """The opening by the bills; where they do not show all transfers, by the fills, which then must be booked."""
         connection, product_types = self._archive.connection, self._product_types
-        opening = await self._disk.run(opening_by_bills, connection, product_types, zone, now_ms)
+        of_day = await self._disk.run(samples_of_day, connection, product_types, zone, now_ms)
+        if of_day is None:
+            return None
+        opening = await self._disk.run(opening_by_bills, connection, product_types, of_day, now_ms)
         if opening is not None:
             return opening
         await bring_ledger_forward(self._archive, self._disk)
-        return await self._disk.run(opening_by_fills, connection, product_types, zone, now_ms)
+        return await self._disk.run(opening_by_fills, connection, product_types, of_day, now_ms)
 
     async def _keep_sums(self, now_ms: int, zone: tzinfo) -> None:
         today = (day_at(now_ms, zone), zone)
@@ -140,46 +143,7 @@ class TodayTracker:
         self._sums_kept_on = today
 
 
-def opening_by_bills(
-    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], zone: tzinfo, now_ms: int
-) -> DayOpening | None:
-    """The opening of the day of a moment, Unix ms; None without a sample, and where not all transfers are known."""
-    samples_of_day = _samples_of_day(connection, product_types, zone, now_ms)
-    if samples_of_day is None:
-        return None
-    start, last = samples_of_day.start, samples_of_day.last
-    transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
-    if transfers is None:
-        return None
-    sampled = (start, *samples(connection, product_types, start.time + 1, last.time))
-    confirmed = last_sample(connection, product_types, transfers.until) or start
-    return _opening_of(samples_of_day, sampled, transfers.flows, confirmed, is_complete=True)
-
-
-def opening_by_fills(
-    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], zone: tzinfo, now_ms: int
-) -> DayOpening | None:
-    """The opening of the day of a moment, Unix ms: what the wallets moved by beyond fills counts as transferred.
-
-    None without a sample, and where fills are missing. The ledger is to be brought forward before.
-    """
-    samples_of_day = _samples_of_day(connection, product_types, zone, now_ms)
-    if samples_of_day is None:
-        return None
-    start, end = samples_of_day.start, last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
-    if end is None or end.time <= start.time:
-        return _opening_of(samples_of_day, (start,), (), start, is_complete=False)
-    beyond = _wallets_beyond_fills(connection, product_types, start, end)
-    gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
-    if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
-        return None
-    moved_in = Rates.of(end).in_usdt(beyond)
-    if moved_in is None:
-        return None
-    return _opening_of(samples_of_day, (start, end), (CashFlow(end.time, moved_in),), end, is_complete=False)
-
-
-class _DaySamples(NamedTuple):
+class DaySamples(NamedTuple):
     """The samples of a day: where it opens, and the newest. `is_whole_day` says whether `start` is near its start."""
 
     day: date
@@ -188,20 +152,53 @@ class _DaySamples(NamedTuple):
     is_whole_day: bool
 
 
-def _samples_of_day(
+def samples_of_day(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], zone: tzinfo, now_ms: int
-) -> _DaySamples | None:
+) -> DaySamples | None:
     """The day opens with a sample at most two minutes from its start, else with its first; None without any."""
     day = day_at(now_ms, zone)
     day_start = day_start_ms(day, zone)
     near = sample_near(connection, product_types, day_start, now_ms)
     start = near or first_sample(connection, product_types, day_start)
     last = last_sample(connection, product_types, now_ms)
-    return None if start is None or last is None else _DaySamples(day, start, last, near is not None)
+    return None if start is None or last is None else DaySamples(day, start, last, near is not None)
+
+
+def opening_by_bills(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], of_day: DaySamples, now_ms: int
+) -> DayOpening | None:
+    """The opening without the transfers that the bills show; None where not all transfers are known."""
+    start, last = of_day.start, of_day.last
+    transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
+    if transfers is None:
+        return None
+    sampled = (start, *samples(connection, product_types, start.time + 1, last.time))
+    confirmed = last_sample(connection, product_types, transfers.until) or start
+    return _opening_of(of_day, sampled, transfers.flows, confirmed, is_complete=True)
+
+
+def opening_by_fills(
+    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], of_day: DaySamples, now_ms: int
+) -> DayOpening | None:
+    """The opening where what the wallets moved by beyond fills counts as transferred; None where fills are missing.
+
+    The ledger is to be brought forward before.
+    """
+    start, end = of_day.start, last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
+    if end is None or end.time <= start.time:
+        return _opening_of(of_day, (start,), (), start, is_complete=False)
+    beyond = _wallets_beyond_fills(connection, product_types, start, end)
+    gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
+    if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
+        return None
+    moved_in = Rates.of(end).in_usdt(beyond)
+    if moved_in is None:
+        return None
+    return _opening_of(of_day, (start, end), (CashFlow(end.time, moved_in),), end, is_complete=False)
 
 
 def _opening_of(
-    samples_of_day: _DaySamples,
+    of_day: DaySamples,
     sampled: Sequence[EquitySample],
     flows: Sequence[CashFlow],
     confirmed: EquitySample,
@@ -209,16 +206,15 @@ def _opening_of(
     is_complete: bool,
 ) -> DayOpening:
     *_, last_point = equity_curve([EquityPoint(sample.time, sample.equity) for sample in sampled], flows)
-    start = samples_of_day.start
     return DayOpening(
-        day=samples_of_day.day,
-        start=start,
-        moved_in=sum((flow.amount for flow in flows if start.time < flow.time), ZERO),
+        day=of_day.day,
+        start=of_day.start,
+        moved_in=sum((flow.amount for flow in flows if of_day.start.time < flow.time), ZERO),
         growth=last_point.growth,
         equity_then=sampled[-1].equity,
         is_complete=is_complete,
         confirmed=confirmed,
-        is_whole_day=samples_of_day.is_whole_day,
+        is_whole_day=of_day.is_whole_day,
     )
 
 

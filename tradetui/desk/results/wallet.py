@@ -219,7 +219,6 @@ def _traded_unseen(connection: sqlite3.Connection, wallet: _Wallets, span: TimeS
 def _net_between(
     connection: sqlite3.Connection, query: ResultQuery, since: int, until: int
 ) -> Iterator[tuple[str, Decimal]]:
-    """Net with funding by coin from a moment to another (Unix ms)."""
     rest = replace(query, since=since, until=until)
     for quarter in quarter_sums(connection, rest):
         yield quarter.coin, quarter.sums.net

@@ -80,8 +80,6 @@ class AlertDetector:
         self._link = LinkState.STARTING
         self._left_open: set[str] = set()
 
-    # What is published
-
     def fills_changed(
         self, snapshot: Snapshot[ProductRow[FuturesFill]], now_s: float, now_ms: int
     ) -> list[ProductRow[FuturesFill]]:
@@ -158,8 +156,6 @@ class AlertDetector:
             return []
         self._left_open.add(sent.intent)
         return [_reversal_event(sent, progress, text)]
-
-    # What is due
 
     @property
     def next_due_s(self) -> float | None:

@@ -89,7 +89,6 @@ def stop_leg(order: TriggerOrder) -> PositionSide | None:
 
 
 def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
-    """An order that waits no more and was not filled whole."""
     return f"Order gone: {order_text(order, precision)}, {filled_text(order, filled, precision)}"
 
 

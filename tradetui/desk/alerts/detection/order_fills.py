@@ -17,7 +17,6 @@ from tradetui.wire.product_types import ProductType
 
 TOGETHER_S: Final = 2.0
 """Seconds from an order's first fill, by the exchange's time, and from when it was seen, within which more are one."""
-
 MOST_PLACES: Final = 12
 """Places of an average price, whatever an exchange sends."""
 

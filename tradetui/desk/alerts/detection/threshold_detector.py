@@ -22,8 +22,6 @@ from tradetui.trading.positions import Position
 
 FORGOTTEN_S: Final = 60.0
 """How long the state of a position is kept that is not held any more: one poll may have missed it."""
-
-
 REARM_S: Final = 60.0
 """How long a figure must stay back before its level fires again."""
 BACK: Final = Decimal("0.1")

@@ -38,6 +38,7 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
+_OF_LEG: Final = "product_type = ? AND symbol = ? AND leg = ?"
 
 
 @dataclass(slots=True)
@@ -168,9 +169,7 @@ class Ledger:
         kept = self._legs.get(key)
         if kept is None:
             row = self._connection.execute(
-                "SELECT state, applied_time, applied_ordinal, behind FROM ledger_leg"
-                " WHERE product_type = ? AND symbol = ? AND leg = ?",
-                key,
+                f"SELECT state, applied_time, applied_ordinal, behind FROM ledger_leg WHERE {_OF_LEG}", key
             ).fetchone()
             if row is None:
                 kept = _KeptLeg(self._first_state(key), BEFORE_ALL, False)
@@ -194,7 +193,7 @@ class Ledger:
         self._go_back(key, instant)
         if kept.applied == BEFORE_ALL and kept.leg.proven:
             # The proof was made of the fills as they were known.
-            self._connection.execute("DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?", key)
+            self._connection.execute(f"DELETE FROM ledger_start WHERE {_OF_LEG}", key)
             kept.leg = self._first_state(key)
 
     def _apply(self, kept: _KeptLeg, sequenced: SequencedFill) -> None:
@@ -233,8 +232,8 @@ class Ledger:
             return
         while True:
             trip = self._connection.execute(
-                "SELECT closed_time, closed_ordinal, state_after FROM ledger_trip WHERE product_type = ?"
-                " AND symbol = ? AND leg = ? AND (closed_time, closed_ordinal) < (?, ?)"
+                f"SELECT closed_time, closed_ordinal, state_after FROM ledger_trip WHERE {_OF_LEG}"
+                " AND (closed_time, closed_ordinal) < (?, ?)"
                 " ORDER BY closed_time DESC, closed_ordinal DESC, number DESC LIMIT 1",
                 (*key, *instant),
             ).fetchone()
@@ -246,15 +245,13 @@ class Ledger:
             instant = earliest
         self._orders.undo_since(key, flat)
         self._connection.execute(
-            "DELETE FROM ledger_trip WHERE product_type = ? AND symbol = ? AND leg = ?"
-            " AND (closed_time, closed_ordinal) > (?, ?)",
-            (*key, *flat),
+            f"DELETE FROM ledger_trip WHERE {_OF_LEG} AND (closed_time, closed_ordinal) > (?, ?)", (*key, *flat)
         )
         kept.leg = self._first_state(key) if trip is None else leg_from_json(key, load_json(trip[2]))
         kept.applied = flat
 
     def _first_state(self, key: LegKey) -> RunningLeg:
-        start = "SELECT 1 FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?"
+        start = f"SELECT 1 FROM ledger_start WHERE {_OF_LEG}"
         return RunningLeg.flat(key, proven=self._connection.execute(start, key).fetchone() is not None)
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
@@ -282,7 +279,7 @@ class Ledger:
             if self._sum_of_fills(kept.leg) == reported:
                 change = "INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)"
             else:  # what was held before the first fill is closed by now
-                change = "DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?"
+                change = f"DELETE FROM ledger_start WHERE {_OF_LEG}"
             if self._connection.execute(change, key).rowcount:
                 self._go_back(key, BEFORE_ALL)
                 anew = True
@@ -292,7 +289,7 @@ class Ledger:
         """What the fills of a leg come to, below zero where they sold more than they bought."""
         ended = self._connection.execute(
             "SELECT json_extract(body, '$[0]'), json_extract(body, '$[8]'), json_extract(body, '$[10]')"
-            " FROM ledger_trip WHERE product_type = ? AND symbol = ? AND leg = ?",
+            f" FROM ledger_trip WHERE {_OF_LEG}",
             leg.key,
         )
         running = [] if leg.trip is None else [(leg.trip.long, leg.trip.opened_size, leg.trip.closed_size)]
