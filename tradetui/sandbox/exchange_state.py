@@ -13,7 +13,7 @@ from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
 from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
-from tradetui.sandbox.books.reversal import RequestedReversal, decide, reverse_as
+from tradetui.sandbox.books.reversal import RequestedReversal, reverse_as, steps_of
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.simulated_trader import trade_for_one_step
 
@@ -41,8 +41,6 @@ class ExchangeState:
         self.stands_still = False
         self.one_way_size_honoured = True
 
-    # Time
-
     @property
     def moment(self) -> MarketMoment:
         return MarketMoment(self.market, self.now_ms)
@@ -65,8 +63,6 @@ class ExchangeState:
             match_account(account, self.moment)
             if account.lively:
                 trade_for_one_step(account, self.moment)
-
-    # Reading
 
     def account(self, uid: str) -> Account:
         """An account; its past is made on the first read."""
@@ -133,8 +129,6 @@ class ExchangeState:
             return [self.spec(symbol, product_type)]
         return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
 
-    # The one write of a futures account
-
     def reverse(self, uid: str, product_type: str, requested: RequestedReversal, fault: str | None = None) -> Row:
         """Reverse a position by the rules of `click-backhand`, or as a fault changes them; raises Refusal."""
         book = self.book(uid, product_type)
@@ -146,7 +140,7 @@ class ExchangeState:
                 raise Refusal("45111", "less than the minimum order quantity")
             if requested.size % requested.spec.step:
                 raise Refusal("40808", "Parameter verification exception size checkBDScale error")
-        steps = decide(book, requested, honours_one_way_size=self.one_way_size_honoured)
+        steps = steps_of(book, requested, honours_one_way_size=self.one_way_size_honoured)
         order = reverse_as(book, requested, steps, fault, self.moment)
         return {"orderId": order.order_id, "clientOid": requested.client_oid or order.client_oid}
 

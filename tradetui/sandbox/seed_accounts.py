@@ -116,16 +116,23 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
 
 
 def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:
-    name = f"desk{number}@broker.example"
+    row = broker_subaccount_row(
+        f"42000000{number:02d}", f"desk{number}@broker.example", f"desk {number}", now_ms - (60 - number) * DAY_MS
+    )
+    return row | {"uTime": str(now_ms - number * DAY_MS)}
+
+
+def broker_subaccount_row(uid: str, name: str, label: str, created_ms: int) -> dict[str, Any]:
+    """A broker's sub-account as its account keeps it: what creating it and asking for its email answer with."""
     return {
-        "subUid": f"42000000{number:02d}",
+        "subUid": uid,
         "subaccountName": name,
         "subaccountEmail": name,
         "status": "normal",
         "permList": ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"],
-        "label": f"desk {number}",
-        "cTime": str(now_ms - (60 - number) * DAY_MS),
-        "uTime": str(now_ms - number * DAY_MS),
+        "label": label,
+        "cTime": str(created_ms),
+        "uTime": str(created_ms),
     }
 
 

@@ -172,7 +172,7 @@ class ByLegs:
     def __init__(self, on: Scene, patch: pytest.MonkeyPatch) -> None:
         self.on = on
         self.closing: Order | None = None
-        patch.setattr(reversing, "perform", self._perform)
+        patch.setattr(reversing, "_perform", self._perform)
 
     @property
     def book(self) -> Any:
@@ -183,8 +183,8 @@ class ByLegs:
         self.closing = market_order(
             account,
             spec,
-            *order_sides(account.mode, steps.closing.leg, closes=True),
-            steps.close,
+            *order_sides(account.mode, steps.held.leg, closes=True),
+            steps.close_size,
             self.on.sandbox.exchange_state.moment,
             source="reverse",
             client_oid=requested.client_oid,

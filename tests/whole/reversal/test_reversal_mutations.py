@@ -14,12 +14,12 @@ from tests.whole.reversal.reversal_cases import check_cases
 from tradetui.desk.reversal import market_state
 from tradetui.sandbox import exchange_state as exchange_state
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.reversal import decide
+from tradetui.sandbox.books.reversal import steps_of
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionSide, Side
 
-RIGHT_DECISION = decide
+RIGHT_STEPS = steps_of
 
 
 def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPatch], None]:
@@ -41,10 +41,10 @@ def done(change: Callable[[Any, Any], Any]) -> Callable[[pytest.MonkeyPatch], No
 
     def mutate(patch: pytest.MonkeyPatch) -> None:
         def wrong(account: Any, requested: Any, *, honours_one_way_size: bool) -> Any:
-            steps = RIGHT_DECISION(account, requested, honours_one_way_size=honours_one_way_size)
+            steps = RIGHT_STEPS(account, requested, honours_one_way_size=honours_one_way_size)
             return change(steps, requested)
 
-        patch.setattr(exchange_state, "decide", wrong)
+        patch.setattr(exchange_state, "steps_of", wrong)
 
     return mutate
 
@@ -84,22 +84,22 @@ def swapped(patch: pytest.MonkeyPatch) -> None:
     def wrong(account: Any, requested: Any, *, honours_one_way_size: bool) -> Any:
         other = {Side.BUY: "sell", Side.SELL: "buy"}.get(requested.side) if requested.side else None
         try:
-            return RIGHT_DECISION(account, requested._replace(side=other), honours_one_way_size=honours_one_way_size)
+            return RIGHT_STEPS(account, requested._replace(side=other), honours_one_way_size=honours_one_way_size)
         except Refusal:
-            return RIGHT_DECISION(account, requested, honours_one_way_size=honours_one_way_size)
+            return RIGHT_STEPS(account, requested, honours_one_way_size=honours_one_way_size)
 
-    patch.setattr(exchange_state, "decide", wrong)
+    patch.setattr(exchange_state, "steps_of", wrong)
 
 
 MUTATIONS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the existing leg dropped": planned(only_hedge(dropped)),
     "sides swapped": swapped,
     "size not capped": planned(uncapped),
-    "closed but not opened": done(lambda steps, requested: steps._replace(open=Decimal(0))),
-    "opened twice": done(lambda steps, requested: steps._replace(open=steps.open * 2)),
+    "closed but not opened": done(lambda steps, requested: steps._replace(open_size=Decimal(0))),
+    "opened twice": done(lambda steps, requested: steps._replace(open_size=steps.open_size * 2)),
     "net halved": planned(halved),
     "wrong leg": planned(only_hedge(wrong_leg)),
-    "size ignored": done(lambda steps, requested: steps._replace(close=steps.closing.size, open=steps.closing.size)),
+    "size ignored": done(lambda steps, _: steps._replace(close_size=steps.held.size, open_size=steps.held.size)),
 }
 
 

@@ -181,7 +181,7 @@ class FuturesBook:
         if order.state == "filled":
             self.orders.pop(order.order_id, None)
             self.done[order.order_id] = order
-        self.fills.append(self._fill_row(order, size, price, profit, fee, now_ms, maker))
+        self.fills.append(self._fill_row(order, size, price, now_ms, profit=profit, fee=fee, maker=maker))
 
     def settle_funding(self, marks: Mapping[str, Decimal], time_ms: int) -> None:
         """Pay and charge the funding of all holdings at a settlement."""
@@ -264,18 +264,11 @@ class FuturesBook:
         return profit
 
     def _fill_row(
-        self,
-        order: Order,
-        size: Decimal,
-        price: Decimal,
-        profit: Decimal,
-        fee: Decimal,
-        now_ms: int,
-        maker: bool,
+        self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, profit: Decimal, fee: Decimal, maker: bool
     ) -> dict[str, Any]:
         trade_side = order.trade_side
-        if order.mode == ONE_WAY:
-            trade_side = trade_side if trade_side.endswith("_single") else f"{order.side}_single"
+        if order.mode == ONE_WAY and not trade_side.endswith("_single"):
+            trade_side = f"{order.side}_single"
         return {
             "tradeId": self.ids.at(now_ms),
             "symbol": order.spec.symbol,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, amount, text
+from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, amount_text, text
 
 FUNDING: Final = "contract_settle_fee"
 TRANSFER_IN: Final = "trans_from_exchange"
@@ -33,7 +34,7 @@ class Bills:
         self._ids = Identifiers()
         self._rows: list[dict[str, Any]] = []
         self._balances: dict[str, Decimal] = {}
-        self._written = (0, 0)
+        self._fills_written = self._movements_written = 0
 
     def rows(
         self,
@@ -43,17 +44,16 @@ class Bills:
         movements: Sequence[Movement],
     ) -> list[dict[str, Any]]:
         """All bills, oldest first; `balances` are those before the first bill."""
-        fills_written, movements_written = self._written
-        new: list[tuple[int, int, Mapping[str, Any] | Movement]] = []
+        new_movements = list(movements[self._movements_written :])
         if not self._rows:
             self._balances = dict(balances)
-            new += _timed(before_start)
-        new += _timed(movements[movements_written:])
-        new += [(int(fill["cTime"]), 1, fill) for fill in fills[fills_written:]]
-        new.sort(key=lambda event: event[:2])
-        for time_ms, _, event in new:
+            new_movements = [*before_start, *new_movements]
+        # At the same moment movements come first.
+        new: list[tuple[int, Mapping[str, Any] | Movement]] = [(move.time_ms, move) for move in new_movements]
+        new += [(int(fill["cTime"]), fill) for fill in fills[self._fills_written :]]
+        for time_ms, event in sorted(new, key=itemgetter(0)):
             self._write(time_ms, event)
-        self._written = len(fills), len(movements)
+        self._fills_written, self._movements_written = len(fills), len(movements)
         return self._rows
 
     def _write(self, time_ms: int, event: Mapping[str, Any] | Movement) -> None:
@@ -61,7 +61,7 @@ class Bills:
             symbol, coin, business_type = event.symbol, event.coin, event.business_type
             amount, fee = event.amount, ZERO
         else:
-            symbol, business_type = event["symbol"], _of_fill(event)
+            symbol, business_type = event["symbol"], _business_type(event)
             coin = CONTRACTS[symbol].margin_coin
             amount, fee = Decimal(event["profit"]), Decimal(event["feeDetail"][0]["totalFee"])
         self._balances[coin] += amount + fee
@@ -80,11 +80,7 @@ class Bills:
         )
 
 
-def _timed(movements: Iterable[Movement]) -> list[tuple[int, int, Mapping[str, Any] | Movement]]:
-    return [(movement.time_ms, 0, movement) for movement in movements]
-
-
-def _of_fill(fill: Mapping[str, Any]) -> str:
+def _business_type(fill: Mapping[str, Any]) -> str:
     """The bill's business type for a fill; in hedge mode its side names the leg."""
     side, trade_side = fill["side"], fill["tradeSide"]
     if fill["posMode"] == "one_way_mode":
@@ -96,21 +92,6 @@ def _of_fill(fill: Mapping[str, Any]) -> str:
 
 
 @dataclass(slots=True)
-class _Held:
-    """A position from its first fill on; sizes in the base coin, all else but values in the margin coin."""
-
-    opened_ms: int
-    opened: Decimal = ZERO
-    open_value: Decimal = ZERO
-    closed: Decimal = ZERO
-    close_value: Decimal = ZERO
-    pnl: Decimal = ZERO
-    funding: Decimal = ZERO
-    open_fee: Decimal = ZERO
-    close_fee: Decimal = ZERO
-
-
-@dataclass(slots=True)
 class ClosedPositions:
     """Goes through a book's fills and movements in order and keeps a row of every position that ended.
 
@@ -119,21 +100,23 @@ class ClosedPositions:
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    held: dict[tuple[str, str], _Held] = field(default_factory=dict)
+    held: dict[tuple[str, str], _OpenPosition] = field(default_factory=dict)
     _ids: Identifiers = field(default_factory=Identifiers)
-    _fills: int = 0
-    _movements: int = 0
+    _fills_taken: int = 0
+    _movements_taken: int = 0
 
     def take(self, fills: Sequence[Mapping[str, Any]], movements: Sequence[Movement]) -> None:
         """Take in the new fills, and the funding paid up to each of them; both lists only grow."""
-        for fill in fills[self._fills :]:
-            while self._movements < len(movements) and movements[self._movements].time_ms <= int(fill["cTime"]):
-                movement = movements[self._movements]
-                if (held := self.held.get((movement.symbol, movement.leg))) is not None:
+        for fill in fills[self._fills_taken :]:
+            filled_ms = int(fill["cTime"])
+            while self._movements_taken < len(movements) and movements[self._movements_taken].time_ms <= filled_ms:
+                movement = movements[self._movements_taken]
+                held = self.held.get((movement.symbol, movement.leg))
+                if held is not None:
                     held.funding += movement.amount
-                self._movements += 1
+                self._movements_taken += 1
             self._fill(fill)
-        self._fills = len(fills)
+        self._fills_taken = len(fills)
 
     def _fill(self, fill: Mapping[str, Any]) -> None:
         symbol, size, price = fill["symbol"], Decimal(fill["baseVolume"]), Decimal(fill["price"])
@@ -143,14 +126,14 @@ class ClosedPositions:
             held = self.held.get((symbol, against))
             closing = ZERO if held is None else min(size, held.opened - held.closed)
         else:
-            word = fill["tradeSide"]
-            along = against = word.rsplit("_", 1)[-1] if "_" in word else "long" if fill["side"] == "buy" else "short"
-            closing = ZERO if word == "open" else size
+            trade_side, side_leg = fill["tradeSide"], "long" if fill["side"] == "buy" else "short"
+            along = against = trade_side.rsplit("_", 1)[-1] if "_" in trade_side else side_leg
+            closing = ZERO if trade_side == "open" else size
         close_fee = (fee * closing / size).quantize(PLACES)
         if closing:
             self._close((symbol, against), fill, closing, close_fee)
         if closing < size:
-            held = self.held.setdefault((symbol, along), _Held(int(fill["cTime"])))
+            held = self.held.setdefault((symbol, along), _OpenPosition(int(fill["cTime"])))
             held.opened += size - closing
             held.open_value += (size - closing) * price
             held.open_fee += fee - close_fee
@@ -172,8 +155,8 @@ class ClosedPositions:
                 "symbol": symbol,
                 "holdSide": side,
                 "posMode": fill["posMode"],
-                "openAvgPrice": amount(held.open_value / held.opened),
-                "closeAvgPrice": amount(held.close_value / held.closed),
+                "openAvgPrice": amount_text(held.open_value / held.opened),
+                "closeAvgPrice": amount_text(held.close_value / held.closed),
                 "openTotalPos": text(held.opened),
                 "closeTotalPos": text(held.closed),
                 "pnl": text(held.pnl),
@@ -185,3 +168,18 @@ class ClosedPositions:
                 "utime": fill["cTime"],
             }
         )
+
+
+@dataclass(slots=True)
+class _OpenPosition:
+    """A position from its first fill on; sizes in the base coin, all else but values in the margin coin."""
+
+    opened_ms: int
+    opened: Decimal = ZERO
+    open_value: Decimal = ZERO
+    closed: Decimal = ZERO
+    close_value: Decimal = ZERO
+    pnl: Decimal = ZERO
+    funding: Decimal = ZERO
+    open_fee: Decimal = ZERO
+    close_fee: Decimal = ZERO

@@ -20,16 +20,13 @@ def equity(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decima
 
 def collateral(book: FuturesBook, marks: Mapping[str, Decimal]) -> Decimal:
     """The value of multi-assets mode's other assets as margin, in dollars."""
-    return sum(
-        (amount * marks[f"{coin}USDT"] * COLLATERAL_WEIGHT[coin] for coin, amount in book.assets.items()),
-        ZERO,
-    )
+    return sum((amount * marks[f"{coin}USDT"] * COLLATERAL_WEIGHT[coin] for coin, amount in book.assets.items()), ZERO)
 
 
 def backing(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
     """The margin behind the crossed positions of a coin: all but the margin of isolated positions."""
-    apart = book.margin_held(coin, isolated=True) + book.unrealised(coin, marks, isolated=True)
-    return equity(book, coin, marks) - apart + collateral(book, marks)
+    isolated = book.margin_held(coin, isolated=True) + book.unrealised(coin, marks, isolated=True)
+    return equity(book, coin, marks) - isolated + collateral(book, marks)
 
 
 def free(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:

@@ -43,15 +43,8 @@ def market_order(
     client_oid: str = "",
     enter_point: str = "API",
 ) -> Order:
-    order = book.new_order(
-        spec,
-        side,
-        trade_side,
-        size,
-        at.now_ms,
-        source=source,
-        enter_point=enter_point,
-    )
+    """A market order that is about to be filled, in the book."""
+    order = book.new_order(spec, side, trade_side, size, at.now_ms, source=source, enter_point=enter_point)
     order.client_oid = client_oid or f"s{order.order_id[-15:]}"
     book.orders[order.order_id] = order
     return order

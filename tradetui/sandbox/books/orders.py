@@ -11,11 +11,16 @@ from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.numbers import ZERO, text
 
 HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
+ROW_PLAN_TYPES = ("normal_plan", "track_plan", "profit_plan", "loss_plan", "moving_plan", "pos_profit", "pos_loss")
+PROFIT_LOSS = frozenset({"profit_plan", "loss_plan", "moving_plan", "pos_profit", "pos_loss"})
+STATUSES = ("executed", "cancelled", "fail_execute")
+TRAILING = frozenset({"track_plan", "moving_plan"})
+WHOLE_POSITION = frozenset({"pos_profit", "pos_loss"})
 
 
 @dataclass(slots=True)
 class Order:
-    """A futures order, resting or done."""
+    """A futures order, resting or done: `filled` is in the base coin, `quote_filled` its value at the fills' prices."""
 
     spec: ContractSpec
     order_id: str
@@ -111,21 +116,6 @@ def order_sides(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
         return ("buy" if leg == "long" else "sell"), ("close" if closes else "open")
     side = "buy" if (leg == "long") != closes else "sell"
     return side, f"{side}_single"
-
-
-ROW_PLAN_TYPES = (
-    "normal_plan",
-    "track_plan",
-    "profit_plan",
-    "loss_plan",
-    "moving_plan",
-    "pos_profit",
-    "pos_loss",
-)
-PROFIT_LOSS = frozenset({"profit_plan", "loss_plan", "moving_plan", "pos_profit", "pos_loss"})
-STATUSES = ("executed", "cancelled", "fail_execute")
-TRAILING = frozenset({"track_plan", "moving_plan"})
-WHOLE_POSITION = frozenset({"pos_profit", "pos_loss"})
 
 
 def trigger_row(

@@ -18,7 +18,7 @@ from tradetui.sandbox.books.market import (
     TAKER_FEE,
     ContractSpec,
 )
-from tradetui.sandbox.books.numbers import ZERO, amount, text
+from tradetui.sandbox.books.numbers import ZERO, amount_text, text
 from tradetui.sandbox.books.order_execution import MarketMoment
 from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.wire.exchange_time import DAY_MS
@@ -98,27 +98,30 @@ def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> d
     balance, profit, margin = book.balances[coin], book.unrealised(coin, marks), book.margin_held(coin)
     worth, can_open = equity(book, coin, marks), free(book, coin, marks)
     available = max(ZERO, balance - margin)
-    apart, apart_profit = book.margin_held(coin, isolated=True), book.unrealised(coin, marks, isolated=True)
+    isolated_margin, isolated_profit = (
+        book.margin_held(coin, isolated=True),
+        book.unrealised(coin, marks, isolated=True),
+    )
     dollars = Decimal(1) if coin in _DOLLARS else marks[f"{coin}USDT"]
     return {
         "marginCoin": coin,
-        "locked": amount(margin),
-        "available": amount(available),
-        "crossedMaxAvailable": amount(can_open),
-        "isolatedMaxAvailable": amount(can_open),
-        "maxTransferOut": amount(min(can_open, available)),
-        "accountEquity": amount(worth),
-        "usdtEquity": amount(worth * dollars),
-        "btcEquity": amount(worth * dollars / marks["BTCUSDT"]),
+        "locked": amount_text(margin),
+        "available": amount_text(available),
+        "crossedMaxAvailable": amount_text(can_open),
+        "isolatedMaxAvailable": amount_text(can_open),
+        "maxTransferOut": amount_text(min(can_open, available)),
+        "accountEquity": amount_text(worth),
+        "usdtEquity": amount_text(worth * dollars),
+        "btcEquity": amount_text(worth * dollars / marks["BTCUSDT"]),
         # Of one coin alone, and so of nothing where several stand behind the margin.
-        "crossedRiskRate": "0" if book.assets else amount(risk_rate(book, coin, marks)),
-        "unrealizedPL": amount(profit),
+        "crossedRiskRate": "0" if book.assets else amount_text(risk_rate(book, coin, marks)),
+        "unrealizedPL": amount_text(profit),
         "coupon": "0",
         **_union(book, coin, marks),
-        "isolatedMargin": amount(apart),
-        "crossedMargin": amount(margin - apart),
-        "crossedUnrealizedPL": amount(profit - apart_profit),
-        "isolatedUnrealizedPL": amount(apart_profit),
+        "isolatedMargin": amount_text(isolated_margin),
+        "crossedMargin": amount_text(margin - isolated_margin),
+        "crossedUnrealizedPL": amount_text(profit - isolated_profit),
+        "isolatedUnrealizedPL": amount_text(isolated_profit),
         "assetMode": book.asset_mode,
     }
 
@@ -129,11 +132,11 @@ def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[s
         return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
     balances = {coin: book.balances[coin], **book.assets}
     return {
-        "unionTotalMargin": amount(backing(book, coin, marks)),
-        "unionAvailable": amount(free(book, coin, marks)),
-        "unionMm": amount(book.maintenance(coin, marks, isolated=False)),
+        "unionTotalMargin": amount_text(backing(book, coin, marks)),
+        "unionAvailable": amount_text(free(book, coin, marks)),
+        "unionMm": amount_text(book.maintenance(coin, marks, isolated=False)),
         "assetList": [
-            {"coin": asset, "balance": amount(balance), "available": amount(max(ZERO, balance))}
+            {"coin": asset, "balance": amount_text(balance), "available": amount_text(max(ZERO, balance))}
             for asset, balance in balances.items()
         ],
     }
@@ -149,14 +152,14 @@ def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, 
     }
 
 
-def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[str, Any]:
+def info_row(account: Account, permissions: Iterable[str], ips: Iterable[str], now_ms: int) -> dict[str, Any]:
     """The payload of `GET /api/v2/spot/account/info`."""
     return {
         "userId": account.uid,
         "inviterId": "",
         "channelCode": "",
         "channel": "",
-        "ips": "127.0.0.1",
+        "ips": ",".join(ips),
         "authorities": sorted(_AUTHORITIES[name] for name in permissions if name in _AUTHORITIES),
         "parentId": 1,
         "traderType": "trader" if account.is_copy_trader else "not_trader",
@@ -181,23 +184,23 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
         "symbol": spec.symbol,
         "holdSide": held.leg,
         "openDelegateSize": text(book.to_open(spec.symbol, held.leg)),
-        "marginSize": amount(held.margin()),
+        "marginSize": amount_text(held.margin()),
         "available": text(held.size - locked),
         "locked": text(locked),
         "total": text(held.size),
         "leverage": str(held.leverage),
-        "achievedProfits": amount(held.realised),
+        "achievedProfits": amount_text(held.realised),
         "openPriceAvg": text(held.entry.quantize(spec.tick / 10000)),
         "marginMode": "isolated" if held.isolated else "crossed",
         "posMode": book.mode,
-        "unrealizedPL": amount(held.profit(mark)),
-        "liquidationPrice": "0" if liquidation is None else amount(liquidation),
+        "unrealizedPL": amount_text(held.profit(mark)),
+        "liquidationPrice": "0" if liquidation is None else amount_text(liquidation),
         "keepMarginRate": text(MAINTENANCE),
         "markPrice": text(mark),
-        "marginRatio": amount(position_rate(book, held, marks)),
+        "marginRatio": amount_text(position_rate(book, held, marks)),
         "breakEvenPrice": _break_even(held),
         "totalFee": "" if funding_paid is None else text(funding_paid),
-        "deductedFee": amount(held.fees),
+        "deductedFee": amount_text(held.fees),
         "grant": "",
         "assetMode": book.asset_mode,
         "autoMargin": "off",
@@ -219,7 +222,7 @@ def _break_even(held: Holding) -> str:
         above, below = cost, held.size - sign * (held.fees + closing)
     else:
         above, below = cost + sign * held.fees, held.size - sign * closing
-    return amount(above / below) if above > 0 and below > 0 else ""
+    return amount_text(above / below) if above > 0 and below > 0 else ""
 
 
 def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:

@@ -1,4 +1,7 @@
-"""A reversal on an account: the interface's five rules, the faults, and the two market orders."""
+"""A reversal on an account, by the interface's five rules: two market orders, which a fault may change.
+
+The rules are this side's own reading of the interface, so that the trader's preview is proven against another's.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.numbers import ZERO
-from tradetui.sandbox.books.order_execution import (
-    MarketMoment,
-    affordable,
-    cancel,
-    fill,
-    liquidate,
-    market_order,
-)
+from tradetui.sandbox.books.order_execution import MarketMoment, affordable, cancel, fill, liquidate, market_order
 from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, Order, ended, order_sides
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
@@ -44,15 +40,15 @@ class RequestedReversal(NamedTuple):
 
 
 class ReversalSteps(NamedTuple):
-    """The size to close of one leg, and then to open of `opens`, the other leg unless a fault changes it."""
+    """A size to close of the held leg, and then a size to open of another, or of the same by a fault."""
 
-    closing: Holding
-    close: Decimal
-    open: Decimal
-    opens: str
+    held: Holding
+    close_size: Decimal
+    open_size: Decimal
+    open_leg: str
 
 
-def decide(account: FuturesBook, requested: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
+def steps_of(account: FuturesBook, requested: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
     """The steps of a request, by the interface's rules; raises Refusal."""
     symbol = requested.spec.symbol
     if account.mode == HEDGE:
@@ -74,16 +70,30 @@ def decide(account: FuturesBook, requested: RequestedReversal, *, honours_one_wa
     return ReversalSteps(held, amount, amount, "short" if held.leg == "long" else "long")
 
 
-def perform(
+def reverse_as(
+    book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
+) -> Order:
+    """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
+    changed = _CHANGED_STEPS[fault](steps) if fault in _CHANGED_STEPS else steps
+    if fault == "liquidated":
+        for held in [held for held in book.holdings.values() if held.spec is requested.spec]:
+            liquidate(book, held, at)
+    if fault == "mode-changed":
+        _switch_mode_by_hand(book, at)
+        changed = changed._replace(close_size=ZERO)
+    return _perform(book, requested, changed, fault, at)
+
+
+def _perform(
     account: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
     """Close, then open as much as margin allows; returns the order whose id the reply names (the closing one)."""
-    closing = _order(account, requested, steps.closing.leg, steps.close, at, closes=True)
+    closing = _order(account, requested, steps.held.leg, steps.close_size, at, closes=True)
     # A fault decides the outcome; margin must not change it.
-    most = affordable(account, requested.spec, at) if fault is None else steps.open
-    opened = requested.spec.size(min(steps.open, max(ZERO, most)))
+    most = affordable(account, requested.spec, at) if fault is None else steps.open_size
+    opened = requested.spec.size(min(steps.open_size, max(ZERO, most)))
     if opened > ZERO:
-        _order(account, requested, steps.opens, opened, at, closes=False)
+        _order(account, requested, steps.open_leg, opened, at, closes=False)
     return closing
 
 
@@ -103,40 +113,26 @@ def _order(
 
 def _half(steps: ReversalSteps, need: str) -> Decimal:
     """Half of the size to close; raises Refusal, naming the need, where that is less than one step."""
-    half = steps.closing.spec.size(steps.close / 2)
+    half = steps.held.spec.size(steps.close_size / 2)
     if not half:
         raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
     return half
 
 
 #: Under `other` the request is taken the wrong way round: the leg it should have closed grows.
-_CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
+_CHANGED_STEPS: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
     "reverse-smaller": lambda steps: steps._replace(
-        open=_half(steps, "reverse-smaller at least two steps must be opened")
+        open_size=_half(steps, "reverse-smaller at least two steps must be opened")
     ),
-    "closed-only": lambda steps: steps._replace(open=ZERO),
+    "closed-only": lambda steps: steps._replace(open_size=ZERO),
     "remainder": lambda steps: steps._replace(
-        close=_half(steps, "remainder at least two steps must be closed"), open=ZERO
+        close_size=_half(steps, "remainder at least two steps must be closed"), open_size=ZERO
     ),
-    "larger": lambda steps: steps._replace(open=steps.open * 2),
-    "unchanged": lambda steps: steps._replace(close=ZERO, open=ZERO),
-    "liquidated": lambda steps: steps._replace(close=ZERO, open=ZERO),
-    "other": lambda steps: steps._replace(close=ZERO, opens=steps.closing.leg),
+    "larger": lambda steps: steps._replace(open_size=steps.open_size * 2),
+    "unchanged": lambda steps: steps._replace(close_size=ZERO, open_size=ZERO),
+    "liquidated": lambda steps: steps._replace(close_size=ZERO, open_size=ZERO),
+    "other": lambda steps: steps._replace(close_size=ZERO, open_leg=steps.held.leg),
 }
-
-
-def reverse_as(
-    book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
-) -> Order:
-    """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
-    changed = _CHANGES[fault](steps) if fault in _CHANGES else steps
-    if fault == "liquidated":
-        for held in [held for held in book.holdings.values() if held.spec is requested.spec]:
-            liquidate(book, held, at)
-    if fault == "mode-changed":
-        _switch_mode_by_hand(book, at)
-        changed = changed._replace(close=ZERO)
-    return perform(book, requested, changed, fault, at)
 
 
 def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:

@@ -1,4 +1,4 @@
-"""Answers to reads: rows filtered and paged by the rules."""
+"""Answers to reads: an account's rows, filtered and paged by the rules, or one row of the market or the account."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read(
 ) -> Any:
     """The payload of a read; raises Refusal."""
     call = ReadCall(exchange_state, key, name, checked(name, parameters, live=live), now_ms)
-    return _page(call, PAGED_ROWS[name], RULES[name], live) if name in PAGED_ROWS else _SINGLE[name](call)
+    return _page(call, PAGED_ROWS[name], RULES[name], live) if name in PAGED_ROWS else _UNPAGED[name](call)
 
 
 def _page(call: ReadCall, paged_rows: PagedRows, rules: Rules, live: bool) -> Any:
@@ -78,14 +78,14 @@ def _page(call: ReadCall, paged_rows: PagedRows, rules: Rules, live: bool) -> An
     bound_ms = exchange_state.account(call.uid).bound_ms
     start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
     _check_symbol(call)
-    filters = [
-        *([lambda row: int(row[paged_rows.id_field]) < before] if before is not None else []),
-        *([_ended_by(paged_rows.time_field, end)] if end is not None else []),
-        *(_equal(name, values[name]) for name in paged_rows.filters if name in values),
-        *_special_filters(call),
-    ]
+    filters = [_equal(name, values[name]) for name in paged_rows.filters if name in values] + _special_filters(call)
+    if before is not None:
+        filters.append(lambda row: int(row[paged_rows.id_field]) < before)
+    if end is not None:
+        filters.append(_ended_by(paged_rows.time_field, end))
     rows: Iterable[Row] = exchange_state.rows(call.uid, paged_rows.name, values.get("productType", ""))
     if start is not None:
+        # Rows are newest first: none after the first older one is of the page.
         rows = takewhile(_begun_by(paged_rows.time_field, start), rows)
     for is_kept in filters:
         rows = filter(is_kept, rows)
@@ -149,13 +149,10 @@ def _email(call: ReadCall) -> Row:
 
 
 def _detail(call: ReadCall) -> Row:
-    values = call.values
-    if "orderId" not in values and "clientOid" not in values:
+    values, order_id, client_oid = call.values, call.values.get("orderId"), call.values.get("clientOid")
+    if order_id is None and client_oid is None:
         raise Refusal("40924", "Either orderId or clientOid is needed")
-    product_type, symbol = values["productType"], values["symbol"]
-    return call.exchange_state.order_detail(
-        call.uid, product_type, symbol, values.get("orderId"), values.get("clientOid")
-    )
+    return call.exchange_state.order_detail(call.uid, values["productType"], values["symbol"], order_id, client_oid)
 
 
 def _positions(call: ReadCall) -> list[Row]:
@@ -183,11 +180,11 @@ def _tickers(call: ReadCall) -> list[Row]:
 
 def _info(call: ReadCall) -> Row:
     assert call.key is not None
-    row = info_row(call.exchange_state.account(call.uid), call.key.permissions, call.exchange_state.now_ms)
-    return {**row, "ips": ",".join(call.key.ips)}
+    account, key = call.exchange_state.account(call.uid), call.key
+    return info_row(account, key.permissions, key.ips, call.exchange_state.now_ms)
 
 
-_SINGLE: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
+_UNPAGED: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
     "futures.accounts": lambda call: call.exchange_state.futures_accounts(call.uid, call.values["productType"]),
     "futures.positions": _positions,
     "futures.order_detail": _detail,

@@ -101,17 +101,17 @@ def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
 
 
 class Span(NamedTuple):
-    """The rule of one endpoint's startTime and endTime.
+    """The rule of one endpoint's startTime and endTime, which lie `days` apart at most.
 
     `ends`: whether they are free, go together, or are required. `one_missing`: the default of the missing one.
-    `none`: the default of both. `window_days`: nothing older can be read. `after_binding`: a managed sub-account
-    reads nothing from before it was bound.
+    `both_missing`: the default of both. `window_days`: nothing older can be read. `after_binding`: a managed
+    sub-account reads nothing from before it was bound.
     """
 
     days: int
     ends: Literal["free", "both-or-neither", "required"] = "free"
     one_missing: Literal["open", "three-months"] = "open"
-    none: Literal["open", "three-months", "previous-day"] = "open"
+    both_missing: Literal["open", "three-months", "previous-day"] = "open"
     window_days: int | None = None
     after_binding: bool = False
 
@@ -139,10 +139,10 @@ def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | 
 def _with_defaults(span: Span, start: int | None, end: int | None, now_ms: int) -> tuple[int | None, int | None]:
     longest_ms = span.days * DAY_MS
     if start is None and end is None:
-        if span.none == "previous-day":
+        if span.both_missing == "previous-day":
             midnight = now_ms - now_ms % DAY_MS
             return midnight - DAY_MS, midnight - 1
-        return (now_ms - longest_ms if span.none == "three-months" else None), None
+        return (now_ms - longest_ms if span.both_missing == "three-months" else None), None
     if span.one_missing == "three-months":
         if end is None and start is not None:
             end = start + longest_ms
@@ -171,7 +171,7 @@ class Rules(NamedTuple):
     span: Span | None = None
 
 
-_THREE_MONTHS: Final = Span(90, one_missing="three-months", none="three-months", after_binding=True)
+_THREE_MONTHS: Final = Span(90, one_missing="three-months", both_missing="three-months", after_binding=True)
 _PAGE: Final = Paging(100, 100)
 
 RULES: Final[Mapping[str, Rules]] = {
@@ -181,7 +181,7 @@ RULES: Final[Mapping[str, Rules]] = {
     "broker.transfers": Rules(
         optional=("type",),
         paging=Paging(100, 100, capped=True, first="1"),
-        span=Span(7, ends="both-or-neither", none="previous-day", window_days=90),
+        span=Span(7, ends="both-or-neither", both_missing="previous-day", window_days=90),
     ),
     "futures.triggers": Rules(
         required=("planType", "productType"),

@@ -1,4 +1,4 @@
-"""Answers to writes: the reversal, and the creation of sub-accounts and keys."""
+"""Answers to writes: the reversal, and what creates sub-accounts and keys. A write that is refused changes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tradetui.sandbox.gateway.api_keys import SandboxKey, made_key
 from tradetui.sandbox.gateway.faults import Faults
 from tradetui.sandbox.gateway.request_values import parameters, parsed, positive_amount, required, word
 from tradetui.sandbox.handlers.rules import PRODUCT_TYPES
-from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
+from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS, broker_subaccount_row
 
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
 
@@ -58,7 +58,6 @@ _PASSPHRASE: Final = re.compile(r"[A-Za-z0-9]{8,32}", re.ASCII)
 _EIGHT_LETTERS: Final = re.compile(r"[A-Za-z]{8}", re.ASCII)
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _COPY_PERMISSIONS: Final = ["copytrading_trade", "contract_trade"]
-_BROKER_PERMISSIONS: Final = ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"]
 #: What the words of permList allow at this exchange's endpoints. Margin trading has none of them.
 _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
     "read": frozenset({"futures-read", "holdings-read", "spot-read"}),
@@ -71,7 +70,7 @@ _VIRTUAL_PERMISSIONS: Final = frozenset({"spot_trade", "margin_trade", "contract
 
 
 def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
-    """Endpoint 1: the one API key of a copy trader of the new model; raises Refusal."""
+    """The one API key of a copy trader of the new model; raises Refusal."""
     values = parameters(body)
     required(values, "passphrase")
     _check_passphrase(values["passphrase"])
@@ -88,7 +87,7 @@ def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Virtual:
+class _RequestedSubaccount:
     name: str
     passphrase: str
     label: str
@@ -97,13 +96,13 @@ class _Virtual:
 
 
 def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
-    """Endpoint 2: up to five sub-accounts with a key each; all or, raising Refusal, none."""
+    """Up to five virtual sub-accounts with a key each; all or, raising Refusal, none."""
     if not isinstance(body, list) or not body:
         raise Refusal("40017", "Parameter verification failed body")
     if len(body) > MAX_BATCH:
         raise Refusal("40017", f"Parameter verification failed: at most {MAX_BATCH} sub-accounts per request")
-    virtuals = [_virtual(entry) for entry in body]
-    names = [virtual.name.lower() for virtual in virtuals]
+    requested = [_requested_subaccount(entry) for entry in body]
+    names = [subaccount.name.lower() for subaccount in requested]
     if len(set(names)) < len(names):
         raise Refusal("40071", "Duplicate subName")
     account = exchange_state.account(key.uid)
@@ -113,12 +112,12 @@ def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, b
             if existing[name]["keys"] >= MAX_KEYS:
                 raise Refusal("40063", f"API exceeds the maximum limit of {MAX_KEYS} keys for a sub-account")
             raise Refusal("40060", "subNames exist")
-    if len(existing) + len(virtuals) > MAX_SUBACCOUNTS:
+    if len(existing) + len(requested) > MAX_SUBACCOUNTS:
         raise Refusal("40069", "The number of sub-accounts has reached the maximum")
-    return [_created(exchange_state, account, virtual) for virtual in virtuals]
+    return [_create_virtual(exchange_state, account, subaccount) for subaccount in requested]
 
 
-def _virtual(body: Any) -> _Virtual:
+def _requested_subaccount(body: Any) -> _RequestedSubaccount:
     if not isinstance(body, dict):
         raise Refusal("40017", "Parameter verification failed body")
     values = parameters({name: value for name, value in body.items() if name not in ("ipList", "permList")})
@@ -138,7 +137,9 @@ def _virtual(body: Any) -> _Virtual:
             raise Refusal("40020", "Parameter ipList error") from None
     if not set(permissions) <= _VIRTUAL_PERMISSIONS:
         raise Refusal("40020", "Parameter permList error")
-    return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, permissions or ("read",))
+    return _RequestedSubaccount(
+        values["subAccountName"], values["passphrase"], values["label"], ips, permissions or ("read",)
+    )
 
 
 def _texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -148,26 +149,28 @@ def _texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _created(exchange_state: ExchangeState, owner: Account, virtual: _Virtual) -> dict[str, Any]:
+def _create_virtual(exchange_state: ExchangeState, owner: Account, requested: _RequestedSubaccount) -> dict[str, Any]:
     uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
     rng = random.Random(f"{exchange_state.seed}/{uid}")
-    account = Account(uid, virtual.name, "virtual", owner.mode, rng, funded=False)
+    account = Account(uid, requested.name, "virtual", owner.mode, rng, funded=False)
     exchange_state.accounts[uid] = account
-    owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": virtual.name, "keys": 1})
-    new_key = _new_key(exchange_state, virtual.name, account, virtual.passphrase, virtual.permissions, virtual.ips)
+    owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": requested.name, "keys": 1})
+    new_key = _new_key(
+        exchange_state, requested.name, account, requested.passphrase, requested.permissions, requested.ips
+    )
     return {
         "subAccountUid": uid,
-        "subAccountName": f"{virtual.name}@virtual.example",
-        "label": virtual.label,
+        "subAccountName": f"{requested.name}@virtual.example",
+        "label": requested.label,
         "subAccountApiKey": new_key.api_key,
         "secretKey": new_key.secret,
-        "permList": list(virtual.permissions),
-        "ipList": list(virtual.ips),
+        "permList": list(requested.permissions),
+        "ipList": list(requested.ips),
     }
 
 
 def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
-    """Endpoint 8: a sub-account of a broker; raises Refusal."""
+    """A sub-account of a broker; raises Refusal."""
     values = parameters(body)
     required(values, "subaccountName")
     account = exchange_state.account(key.uid)
@@ -177,17 +180,8 @@ def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, bod
         raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
     if any(row["subaccountName"].lower() == values["subaccountName"].lower() for row in account.subaccounts):
         raise Refusal("40107", "subaccountName is already used")
-    now = str(exchange_state.now_ms)
-    row = {
-        "subUid": f"42{len(account.subaccounts) + 1:08d}",
-        "subaccountName": values["subaccountName"],
-        "subaccountEmail": values["subaccountName"],
-        "status": "normal",
-        "permList": list(_BROKER_PERMISSIONS),
-        "label": values.get("label", ""),
-        "cTime": now,
-        "uTime": now,
-    }
+    uid, label = f"42{len(account.subaccounts) + 1:08d}", values.get("label", "")
+    row = broker_subaccount_row(uid, values["subaccountName"], label, exchange_state.now_ms)
     account.subaccounts.append(row)
     return {name: row[name] for name in ("subUid", "subaccountName", "status", "permList", "label", "cTime")}
 
@@ -206,18 +200,10 @@ def _new_key(
     ips: tuple[str, ...] = (),
 ) -> SandboxKey:
     permissions = frozenset().union(*(_ALLOWS[permission] for permission in permission_names))
-    made = made_key(
-        exchange_state.seed,
-        f"{name}-{len(exchange_state.keys)}",
-        account.uid,
-        permissions,
-        account.mode,
-        account.kind,
-        passphrase=passphrase,
-        ips=ips,
-    )
-    exchange_state.keys.append(made)
-    return made
+    uid, mode, kind, name = account.uid, account.mode, account.kind, f"{name}-{len(exchange_state.keys)}"
+    new_key = made_key(exchange_state.seed, name, uid, permissions, mode, kind, passphrase=passphrase, ips=ips)
+    exchange_state.keys.append(new_key)
+    return new_key
 
 
 _CREATIONS: Final[Mapping[str, Callable[[ExchangeState, SandboxKey, Any], Any]]] = {

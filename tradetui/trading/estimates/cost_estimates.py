@@ -82,7 +82,7 @@ class ReversalCosts:
 
     `closed` and `opened` are in the base coin, `notional` in the quote coin. `freed` is the margin that closing frees,
     `needed` the margin of the opened leg; `free` is what may become margin now, `free_after` afterwards.
-    `equity_change` is the change of equity at the mark; `unmade` is the unrealised profit that closing realises.
+    `equity_change` is the change of equity at the mark.
     """
 
     closed: Decimal
@@ -108,6 +108,7 @@ class ReversalCosts:
 
     @property
     def margin_short(self) -> bool | None:
+        """Whether the margin does not cover the opened leg; None where too little is known to say."""
         if self.free_after is not None:
             return self.free_after < ZERO
         if self.needed is None or self.free is None:
@@ -136,8 +137,8 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     unrealised_part = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=mark)
     opened_at_mark = gained(long=not plan.reverses_long, size=result.opened, entry=price, at=mark)
     equity_change = known_sum((realised, _minus(unrealised_part), fees, opened_at_mark))
-    needed = _margin(plan, result.opened, basis)
-    freed = _freed(plan, result.closed, basis)
+    needed = _margin_needed(plan, result.opened, basis)
+    freed = _margin_freed(plan, result.closed, basis)
     free = _free_margin(basis)
     # What an isolated position has won or lost so far is not in the free margin before it is closed.
     change = known_sum((realised, fees)) if basis.is_isolated else equity_change
@@ -182,14 +183,14 @@ def _entry_after(plan: ReversalPlan, opened: Decimal, basis: Basis) -> Decimal |
     return None if other.entry is None else mean_entry(other.size, other.entry, opened, basis.price)
 
 
-def _margin(plan: ReversalPlan, size: Decimal, basis: Basis) -> Decimal | None:
+def _margin_needed(plan: ReversalPlan, size: Decimal, basis: Basis) -> Decimal | None:
     leg = basis.other_leg or basis.position
     if leg is None or not leg.leverage or basis.price is None:
         return None
     return (size if plan.params.product_type.is_coin_margined else size * basis.price) / leg.leverage
 
 
-def _freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
+def _margin_freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
     """The closed part of the margin that the leg is reported to hold, else by its leverage at the mark."""
     position = basis.position
     if position is None or not position.size:
