@@ -25,6 +25,12 @@ _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "
 _LEAST_SIZE: Final = Decimal("0.0001")
 _SPOT_FEE: Final = Decimal("0.001")
 SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
+_RATES = (
+    ("USDT", "USDC", "0.9994"),
+    ("USDT", "ETH", "0.00034"),
+    ("BTC", "USDT", "84100.5"),
+    ("ETH", "USDT", "2941.2"),
+)
 _OTHER_BILLS = (
     ("deposit", "deposit"),
     ("withdraw", "withdraw"),
@@ -124,14 +130,7 @@ def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: in
     """Converts over the last hundred days."""
     rows = []
     for moment in sorted(now_ms - rng.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
-        source, target, price = rng.choice(
-            (
-                ("USDT", "USDC", "0.9994"),
-                ("USDT", "ETH", "0.00034"),
-                ("BTC", "USDT", "84100.5"),
-                ("ETH", "USDT", "2941.2"),
-            )
-        )
+        source, target, price = rng.choice(_RATES)
         size = Decimal(rng.randint(1, 900)) / (1 if source == "USDT" else 100)
         rows.append(
             {

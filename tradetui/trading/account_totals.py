@@ -91,8 +91,9 @@ def _known(amounts: Iterable[Decimal | None]) -> list[Decimal]:
 def _no_equity_because(single: Sequence[FuturesAccount], pools: Sequence[FuturesAccount], undecodable_rows: int) -> str:
     if undecodable_rows:
         return f"{counted(undecodable_rows, 'account')} unreadable"
-    if unknown := [row.asset_mode for row in single if row.asset_mode and known(AssetMode, row.asset_mode) is None]:
-        return f"asset mode {unknown[0]!r} is not known"
+    for row in single:
+        if row.asset_mode and known(AssetMode, row.asset_mode) is None:
+            return f"asset mode {row.asset_mode!r} is not known"
     if any(row.union_total_margin is None for row in pools):
         return "no multi-assets margin"
     coins = dict.fromkeys(row.margin_coin.upper() for row in single if row.usdt_equity is None)

@@ -1,12 +1,16 @@
-"""A symbol's resting orders and stops as they will stand after a reversal."""
+"""A symbol's resting orders and stops as they will stand after a reversal.
+
+Orders made for the side that is given up may build it again: those are marked as against the trader's intent, and so is
+one whose effect is not known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs
@@ -88,14 +92,14 @@ def resting_after(
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
     resting = (*(_order(order, plan) for order in orders), *(_stop(stop, plan) for stop in stops))
-    alone = _Outlook(plan, afters, is_known=held is not None)
-    path = [
-        PathOrder(row.order_id, row.price, row.effect, row.size, row.is_stop)
-        for row in resting
-        if row.effect is not None and row.price is not None and alone.fills(row, row.effect)
-    ]
-    turns = tuple(held_at_turn(path, market, after) for after in afters) if market else ()
-    outlook = _Outlook(plan, afters, is_known=held is not None, turns=turns)
+    outlook = _Outlook(plan, afters, is_known=held is not None)
+    if market:
+        path = [
+            PathOrder(row.order_id, row.price, row.effect, row.size, row.is_stop)
+            for row in resting
+            if row.effect is not None and row.price is not None and outlook.fills(row, row.effect)
+        ]
+        outlook = replace(outlook, turns=tuple(held_at_turn(path, market, after) for after in afters))
     return tuple(_impact_of(outlook, row) for row in resting)
 
 
@@ -117,7 +121,7 @@ class _Resting:
 class _Outlook:
     """The outcomes of a plan: every possible result, or the actual holdings where they are known.
 
-    `turns` holds, per outcome, the holdings when an order's turn comes, by its id.
+    `turns` holds, per outcome, the holdings when an order's turn comes, by its id; without them every order is alone.
     """
 
     plan: ReversalPlan
@@ -125,7 +129,7 @@ class _Outlook:
     is_known: bool
     turns: tuple[Mapping[str, Holdings], ...] = ()
 
-    def at_turn(self, row: _Resting, index: int) -> Holdings:
+    def met_by(self, row: _Resting, index: int) -> Holdings:
         """The holdings when the order's turn comes, in the outcome of this index."""
         return self.turns[index].get(row.order_id, self.afters[index]) if self.turns else self.afters[index]
 
@@ -179,38 +183,46 @@ def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _Resting:
 
 
 def _impact_of(outlook: _Outlook, row: _Resting) -> OrderImpact:
-    text, wrong, assumed = _effect(outlook, row)
-    return OrderImpact(row.order_id, row.kind, row.action, row.price, text, wrong, assumed, row.done)
+    text, is_wrong, is_assumed = _effect(outlook, row)
+    return OrderImpact(row.order_id, row.kind, row.action, row.price, text, is_wrong, is_assumed, row.done)
 
 
-def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
-    """The effect of an order in words, whether that is against the trader's intent, and whether it is assumed.
+class _Effect(NamedTuple):
+    """The effect of an order in words, whether it is against the trader's intent, and whether it is assumed."""
+
+    text: str
+    is_wrong: bool
+    is_assumed: bool = False
+
+
+_UNKNOWN_EFFECT: Final = _Effect(NOT_KNOWN, is_wrong=True)
+
+
+def _effect(outlook: _Outlook, row: _Resting) -> _Effect:
+    """The effect of an order on every outcome of the plan.
 
     Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
     One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
     protective stop or a take-profit of the old position) adds to it, unless the order itself may only reduce.
     """
-    effect = row.effect
+    effect, size = row.effect, row.size
     if effect is None:
-        return NOT_KNOWN, True, False
-    texts, impacts, is_wrong, is_after_nearer = [], [], False, False
+        return _UNKNOWN_EFFECT
+    texts, texts_alone, impacts_alone, is_wrong = [], [], [], False
     for index, after in enumerate(outlook.afters):
-        turn = outlook.at_turn(row, index)
-        alone, impact = impact_on(effect, row.size, after), impact_on(effect, row.size, turn)
-        if alone is None or impact is None:
-            return NOT_KNOWN, True, False
-        impacts.append(alone)
-        wrong = _is_wrong(outlook, effect, impact)
-        is_wrong = is_wrong or wrong
-        text = _text(outlook, turn, effect, impact, row.size, is_wrong=wrong)
-        differs = text != _text(outlook, after, effect, alone, row.size, is_wrong=_is_wrong(outlook, effect, alone))
-        is_after_nearer = is_after_nearer or differs
-        texts.append(text)
-    text = f"{' or '.join(dict.fromkeys(texts))}{_AFTER_NEARER if is_after_nearer else ''}"
-    assumed = outlook.ends(row, effect, impacts)
-    if assumed and is_wrong:
-        return f"cancelled with the {outlook.plan.closed_leg.upper()} (assumed), else {text}", True, True
-    return text, is_wrong, assumed
+        met = outlook.met_by(row, index)
+        impact, impact_alone = impact_on(effect, size, met), impact_on(effect, size, after)
+        if impact is None or impact_alone is None:
+            return _UNKNOWN_EFFECT
+        impacts_alone.append(impact_alone)
+        texts.append(_text(outlook, met, effect, impact, size))
+        texts_alone.append(_text(outlook, after, effect, impact_alone, size))
+        is_wrong = is_wrong or _is_wrong(outlook, effect, impact)
+    text = f"{' or '.join(dict.fromkeys(texts))}{_AFTER_NEARER if texts != texts_alone else ''}"
+    is_assumed = outlook.ends(row, effect, impacts_alone)
+    if is_assumed and is_wrong:
+        text = f"cancelled with the {outlook.plan.closed_leg.upper()} (assumed), else {text}"
+    return _Effect(text, is_wrong, is_assumed)
 
 
 def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
@@ -219,9 +231,7 @@ def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
     return impact.kind is ImpactKind.ADDS and impact.leg is outlook.plan.opened_leg
 
 
-def _text(
-    outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
-) -> str:
+def _text(outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None) -> str:
     """The effect of an order of a size on the holdings it meets."""
     before, size_text, opened = outlook.plan.before, outlook.plan.size_text, outlook.plan.opened_leg
     phrase = impact.phrase(None if before.size_of(opened) else opened)
@@ -235,10 +245,11 @@ def _text(
             return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
         if effect.action is TradeAction.CLOSE:
             return f"stays, {phrase}"
-    return _loud(phrase) if is_wrong else phrase
+    return _loud(phrase) if _is_wrong(outlook, effect, impact) else phrase
 
 
 def _loud(phrase: str) -> str:
+    """The phrase in capitals, but for the leg that it names as opposed."""
     head, against, leg = phrase.partition(" against")
     return f"{head.upper()}{against}{leg}"
 

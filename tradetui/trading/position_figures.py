@@ -105,7 +105,6 @@ NO_EXPOSURE: Final = Exposure()
 
 
 def exposure_of(positions: Iterable[Position]) -> Exposure:
-    """The exposure of all positions."""
     long = short = ZERO
     unknown = 0
     for position in positions:

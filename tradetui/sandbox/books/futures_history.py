@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, amount_text, text
+from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, booked_amount, text
 
 FUNDING: Final = "contract_settle_fee"
 TRANSFER_IN: Final = "trans_from_exchange"
@@ -155,8 +155,8 @@ class ClosedPositions:
                 "symbol": symbol,
                 "holdSide": side,
                 "posMode": fill["posMode"],
-                "openAvgPrice": amount_text(held.open_value / held.opened),
-                "closeAvgPrice": amount_text(held.close_value / held.closed),
+                "openAvgPrice": booked_amount(held.open_value / held.opened),
+                "closeAvgPrice": booked_amount(held.close_value / held.closed),
                 "openTotalPos": text(held.opened),
                 "closeTotalPos": text(held.closed),
                 "pnl": text(held.pnl),

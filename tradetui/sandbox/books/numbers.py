@@ -20,7 +20,7 @@ def text(value: Decimal) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-def amount_text(value: Decimal) -> str:
+def booked_amount(value: Decimal) -> str:
     """A sum of a coin as text, to eight places."""
     return text(value.quantize(PLACES))
 

@@ -18,7 +18,7 @@ from tradetui.sandbox.books.market import (
     TAKER_FEE,
     ContractSpec,
 )
-from tradetui.sandbox.books.numbers import ZERO, amount_text, text
+from tradetui.sandbox.books.numbers import ZERO, booked_amount, text
 from tradetui.sandbox.books.order_execution import MarketMoment
 from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.wire.exchange_time import DAY_MS
@@ -98,30 +98,28 @@ def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> d
     balance, profit, margin = book.balances[coin], book.unrealised(coin, marks), book.margin_held(coin)
     worth, can_open = equity(book, coin, marks), free(book, coin, marks)
     available = max(ZERO, balance - margin)
-    isolated_margin, isolated_profit = (
-        book.margin_held(coin, isolated=True),
-        book.unrealised(coin, marks, isolated=True),
-    )
+    isolated_margin = book.margin_held(coin, isolated=True)
+    isolated_profit = book.unrealised(coin, marks, isolated=True)
     dollars = Decimal(1) if coin in _DOLLARS else marks[f"{coin}USDT"]
     return {
         "marginCoin": coin,
-        "locked": amount_text(margin),
-        "available": amount_text(available),
-        "crossedMaxAvailable": amount_text(can_open),
-        "isolatedMaxAvailable": amount_text(can_open),
-        "maxTransferOut": amount_text(min(can_open, available)),
-        "accountEquity": amount_text(worth),
-        "usdtEquity": amount_text(worth * dollars),
-        "btcEquity": amount_text(worth * dollars / marks["BTCUSDT"]),
+        "locked": booked_amount(margin),
+        "available": booked_amount(available),
+        "crossedMaxAvailable": booked_amount(can_open),
+        "isolatedMaxAvailable": booked_amount(can_open),
+        "maxTransferOut": booked_amount(min(can_open, available)),
+        "accountEquity": booked_amount(worth),
+        "usdtEquity": booked_amount(worth * dollars),
+        "btcEquity": booked_amount(worth * dollars / marks["BTCUSDT"]),
         # Of one coin alone, and so of nothing where several stand behind the margin.
-        "crossedRiskRate": "0" if book.assets else amount_text(risk_rate(book, coin, marks)),
-        "unrealizedPL": amount_text(profit),
+        "crossedRiskRate": "0" if book.assets else booked_amount(risk_rate(book, coin, marks)),
+        "unrealizedPL": booked_amount(profit),
         "coupon": "0",
         **_union(book, coin, marks),
-        "isolatedMargin": amount_text(isolated_margin),
-        "crossedMargin": amount_text(margin - isolated_margin),
-        "crossedUnrealizedPL": amount_text(profit - isolated_profit),
-        "isolatedUnrealizedPL": amount_text(isolated_profit),
+        "isolatedMargin": booked_amount(isolated_margin),
+        "crossedMargin": booked_amount(margin - isolated_margin),
+        "crossedUnrealizedPL": booked_amount(profit - isolated_profit),
+        "isolatedUnrealizedPL": booked_amount(isolated_profit),
         "assetMode": book.asset_mode,
     }
 
@@ -132,11 +130,11 @@ def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[s
         return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
     balances = {coin: book.balances[coin], **book.assets}
     return {
-        "unionTotalMargin": amount_text(backing(book, coin, marks)),
-        "unionAvailable": amount_text(free(book, coin, marks)),
-        "unionMm": amount_text(book.maintenance(coin, marks, isolated=False)),
+        "unionTotalMargin": booked_amount(backing(book, coin, marks)),
+        "unionAvailable": booked_amount(free(book, coin, marks)),
+        "unionMm": booked_amount(book.maintenance(coin, marks, isolated=False)),
         "assetList": [
-            {"coin": asset, "balance": amount_text(balance), "available": amount_text(max(ZERO, balance))}
+            {"coin": asset, "balance": booked_amount(balance), "available": booked_amount(max(ZERO, balance))}
             for asset, balance in balances.items()
         ],
     }
@@ -184,23 +182,23 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
         "symbol": spec.symbol,
         "holdSide": held.leg,
         "openDelegateSize": text(book.to_open(spec.symbol, held.leg)),
-        "marginSize": amount_text(held.margin()),
+        "marginSize": booked_amount(held.margin()),
         "available": text(held.size - locked),
         "locked": text(locked),
         "total": text(held.size),
         "leverage": str(held.leverage),
-        "achievedProfits": amount_text(held.realised),
+        "achievedProfits": booked_amount(held.realised),
         "openPriceAvg": text(held.entry.quantize(spec.tick / 10000)),
         "marginMode": "isolated" if held.isolated else "crossed",
         "posMode": book.mode,
-        "unrealizedPL": amount_text(held.profit(mark)),
-        "liquidationPrice": "0" if liquidation is None else amount_text(liquidation),
+        "unrealizedPL": booked_amount(held.profit(mark)),
+        "liquidationPrice": "0" if liquidation is None else booked_amount(liquidation),
         "keepMarginRate": text(MAINTENANCE),
         "markPrice": text(mark),
-        "marginRatio": amount_text(position_rate(book, held, marks)),
+        "marginRatio": booked_amount(position_rate(book, held, marks)),
         "breakEvenPrice": _break_even(held),
         "totalFee": "" if funding_paid is None else text(funding_paid),
-        "deductedFee": amount_text(held.fees),
+        "deductedFee": booked_amount(held.fees),
         "grant": "",
         "assetMode": book.asset_mode,
         "autoMargin": "off",
@@ -222,7 +220,7 @@ def _break_even(held: Holding) -> str:
         above, below = cost, held.size - sign * (held.fees + closing)
     else:
         above, below = cost + sign * held.fees, held.size - sign * closing
-    return amount_text(above / below) if above > 0 and below > 0 else ""
+    return booked_amount(above / below) if above > 0 and below > 0 else ""
 
 
 def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:

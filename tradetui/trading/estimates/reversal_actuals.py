@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, auto
@@ -83,7 +83,7 @@ def reversal_actuals(
         ratio = held.margin_ratio
     stop_price, stopped = _stopped(plan, held, stops)
     return ReversalActuals(
-        profit=_sum(fill.profit or ZERO for fill in fills) if fills else None,
+        profit=sum((fill.profit or ZERO for fill in fills), ZERO) if fills else None,
         fees=_fees(fills, plan.params.margin_coin) if fills else None,
         liquidation=sensible_liquidation(reported, held.mark) if held is not None and held.mark else reported,
         free=free,
@@ -141,7 +141,7 @@ def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
     fees = [fee for fill in fills for fee in fill.fee_detail]
     if any(fee.total_fee is None or not same(fee.fee_coin or margin_coin, margin_coin) for fee in fees):
         return None
-    return _sum(fee.total_fee or ZERO for fee in fees)
+    return sum((fee.total_fee or ZERO for fee in fees), ZERO)
 
 
 def _stopped(
@@ -152,7 +152,3 @@ def _stopped(
         return None, None
     stop = stops_of_leg(stops or (), held.leg, plan.params.mode, held.stop_loss).nearest
     return (None, None) if stop is None else (stop.price, result_at_stop(plan, held, stop))
-
-
-def _sum(amounts: Iterable[Decimal]) -> Decimal:
-    return sum(amounts, ZERO)
