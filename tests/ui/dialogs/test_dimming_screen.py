@@ -55,6 +55,6 @@ async def test_it_is_painted_once_a_second_and_at_once_when_the_dialog_closes(mo
         assert 4 <= painted <= 6 < alone
         await asyncio.sleep(0.5)
         shown = {name for name, panel in main.panels.items() if panel.display}
-        assert main._area.fresh & shown, "rows came that wait for the next second"
+        assert main._area.unpainted & shown, "rows came that wait for the next second"
         await pilot.press("escape")
-        assert not main._area.fresh & shown
+        assert not main._area.unpainted & shown

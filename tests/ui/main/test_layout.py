@@ -15,7 +15,7 @@ from tradetui.desk.tables.table import PANELS
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.main.hidden_panels import PanelSummary, in_lines
 from tradetui.ui.main.layout import LOWEST, NARROWEST, PanelNeed, divide, panels_shown, regions
-from tradetui.ui.main.panel import coarse
+from tradetui.ui.main.panel import coarse_age
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_in_a_stack_a_hidden_panel_takes_its_own_place() -> None:
 
 
 def test_ages_are_coarse() -> None:
-    assert [coarse(age) for age in (3, 12, 19, 61, 3599, 7300)] == ["5 s", "10 s", "10 s", "1 min", "59 min", "2 h"]
+    assert [coarse_age(age) for age in (3, 12, 19, 61, 3599, 7300)] == ["5 s", "10 s", "10 s", "1 min", "59 min", "2 h"]
 
 
 @pytest.mark.looptime

@@ -167,7 +167,7 @@ class MainScreen(TableScreen):
         if (desk := self.desk) is None:
             return
         if feed is not None:
-            self._area.fresh.add(feed.name)
+            self._area.unpainted.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
                 self.app.screen.follow(feed.name, self._area.rows_of(desk, feed.name))
         if feed is not None and self.app.screen is not self:
@@ -190,7 +190,7 @@ class MainScreen(TableScreen):
         self._painted_at = desk.clock.monotonic()
         if not self.paused:
             self.show_zone()
-            self._area.paint_fresh(desk)
+            self._area.paint_newest(desk)
             self._area.follow_rows()
             self.refresh_states()
         self._show_header(desk)
@@ -216,7 +216,7 @@ class MainScreen(TableScreen):
 
     def on_screen_resume(self) -> None:
         self._show_hidden(self.desk)
-        if self._area.fresh:
+        if self._area.unpainted:
             self.published(None)
 
     def show_alert(self) -> None:
@@ -268,7 +268,7 @@ class MainScreen(TableScreen):
 
     def go_to(self, name: str) -> None:
         self.focused_panel = name
-        self._area.fresh.add(name)
+        self._area.unpainted.add(name)
         self._arrange()
         self.table.focus()
 

@@ -1,11 +1,14 @@
-"""A panel: a bordered table of one feed whose title shows name, count, age and state."""
+"""One panel: the table of a feed, in a border whose title says how many rows there are and how old they are.
+
+Rows that are old or were not read lose their colours, and an empty panel says why it is empty.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Generic
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -31,6 +34,15 @@ _BORDER: Final = 2
 NOT_READ: Final = "not read"
 """Shown in every panel while the exchange refuses the whole account; the reason is above all of them."""
 _UNREADABLE: Final = "Rows from the exchange cannot be read, so this list is not complete.\ntradetui doctor says more."
+
+
+class PanelReading(NamedTuple, Generic[FeedRowT_co]):
+    """A feed as it stands at a moment; `rows` are those of the panel's view, `error` says why they are not read."""
+
+    feed: Feed[FeedRowT_co]
+    now: float
+    rows: Snapshot[FeedRowT_co]
+    error: FeedError | None
 
 
 class Panel(TableFrame, Generic[FeedRowT_co]):
@@ -108,11 +120,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def compose(self) -> ComposeResult:
         yield self.table
 
-    def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None) -> None:
-        """Show rows and state of the feed as it stands now; only changes are repainted."""
-        self.show_rows(rows)
-        self.show_state(feed, now, rows, error)
-
     def show_rows(self, rows: Snapshot[FeedRowT_co]) -> None:
         shown = (self.in_other_view, rows.generation)
         if shown != self._shown_generation:
@@ -129,12 +136,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             if self.table.columns == before:
                 self.table.set_columns(columns)
 
-    def show_state(
-        self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None
-    ) -> None:
-        """Update title, age and the sentence of an empty panel; `error` says why its rows are not read."""
-        snapshot, freshness = feed.snapshot, feed.freshness
-        about = [f"no data for {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
+    def show_state(self, reading: PanelReading[FeedRowT_co]) -> None:
+        """Update title, age and the sentence of an empty panel; only changes are repainted."""
+        feed, now, rows, error = reading
+        snapshot, is_in_trouble = feed.snapshot, has_trouble(feed)
+        about = [f"no data for {coarse_age(snapshot.age(now) or 0.0)}"] if feed.freshness.aged else []
         if snapshot.undecodable_rows:
             about.append(f"{snapshot.undecodable_rows} unreadable")
         self._entitle("" if rows.read_at is None else shown_of(self.table.rows.count, rows.count), " · ".join(about))
@@ -145,9 +151,9 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = sanitized(trouble)
-        self.set_class(error is not None or has_trouble(feed), "-trouble")
-        self.table.set_live(not has_trouble(feed))
-        self._show_sentence(replace(snapshot, rows=rows.rows, error=error), feed.longest_pause)
+        self.set_class(error is not None or is_in_trouble, "-trouble")
+        self.table.set_live(not is_in_trouble)
+        self._show_sentence(reading)
 
     def reset(self) -> None:
         self._shown_generation = (False, -1)
@@ -188,36 +194,38 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
         self.entitle(Content.assemble(head, (tail, "bold $warn")))
 
-    def _show_sentence(self, snapshot: Snapshot[FeedRowT_co], retry_s: float) -> None:
-        empty = self.table.rows.count == 0
-        self.set_class(empty, "-empty")
-        if not empty:
-            return
-        if snapshot.count and self.table.sort_filter.pattern:
-            self._say(nothing_matches(self.table, self._key_named))
-        elif snapshot.count and self.dates is not None:
-            self._say(
-                f"None of the newest {counted(snapshot.count, 'row')}: {self._dates_title}.\n"
+    def _show_sentence(self, reading: PanelReading[FeedRowT_co]) -> None:
+        is_empty = self.table.rows.count == 0
+        self.set_class(is_empty, "-empty")
+        if is_empty:
+            self._say(self._why_empty(reading))
+
+    def _why_empty(self, reading: PanelReading[FeedRowT_co]) -> str:
+        """The sentence in place of rows, which never lets what was not read pass for what is not there."""
+        snapshot, error = reading.feed.snapshot, reading.error
+        if reading.rows.count:
+            return self._why_none_of(reading.rows.count)
+        if error is not None and error.of_account:
+            return NOT_READ
+        if error is not None:
+            again = f"Reading is tried again within {math.ceil(reading.feed.longest_pause)} s."
+            return "\n".join(filter(None, (error.sentence, error.remedy, again)))
+        if snapshot.undecodable_rows and self.other_view is None:
+            return _UNREADABLE
+        return "" if snapshot.read_at is None else (self.other_view or self.kind).nothing
+
+    def _why_none_of(self, count: int) -> str:
+        """Why none of so many rows is shown, and the key that shows them."""
+        if self.table.sort_filter.pattern:
+            return nothing_matches(self.table, self._key_named)
+        if self.dates is not None:
+            return (
+                f"None of the newest {counted(count, 'row')}: {self._dates_title}.\n"
                 f"{self._key_named('history')} looks through all that was ever seen; "
                 f"{self._key_named('back')} clears the dates."
             )
-        elif snapshot.count:
-            key = self._key_named("product")
-            self._say(
-                f"None of {counted(snapshot.count, 'row')} is of this product type.\n"
-                f"{key} goes on to the next, then to all."
-            )
-        elif snapshot.error is not None and snapshot.error.of_account:
-            self._say(NOT_READ)
-        elif snapshot.error is not None:
-            again = f"Reading is tried again within {math.ceil(retry_s)} s."
-            self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy, again))))
-        elif snapshot.undecodable_rows and self.other_view is None:
-            self._say(_UNREADABLE)
-        elif snapshot.read_at is not None:
-            self._say((self.other_view or self.kind).nothing)
-        else:
-            self._say("")
+        key = self._key_named("product")
+        return f"None of {counted(count, 'row')} is of this product type.\n{key} goes on to the next, then to all."
 
     def _say(self, sentence: str) -> None:
         if sentence == self._shown_sentence:
@@ -235,8 +243,8 @@ def has_trouble(feed: Feed[FeedRowT_co]) -> bool:
     return feed.freshness.aged or feed.snapshot.error is not None
 
 
-def coarse(seconds: float) -> str:
-    """An age in steps: tens of seconds, minutes, hours."""
+def coarse_age(seconds: float) -> str:
+    """An age in steps, since a title that changes every second is repainted every second: 10 s, minutes, hours."""
     if seconds >= 3600:
         return f"{int(seconds // 3600)} h"
     if seconds >= 60:

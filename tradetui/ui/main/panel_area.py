@@ -1,6 +1,6 @@
-"""The layout of the panels in one container, and the rows that are to be painted.
+"""The five panels on the main screen: which of them are visible, and which rows they have yet to paint.
 
-Containers within containers would each draw, cut and remember every line that their panels cover.
+All lie in one container: containers within containers would each draw, cut and remember every line of theirs.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from tradetui.desk.feeds.polling.session_health import LOST_LINKS
 from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.main.layout import PanelNeed, panels_shown, regions
-from tradetui.ui.main.panel import Panel
+from tradetui.ui.main.panel import Panel, PanelReading
 from tradetui.ui.table.table_screen import show_choice
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.settings.preferences import ScreenPreferences
@@ -31,7 +30,7 @@ FEW_ROWS: Final = 2
 
 
 class PanelArea(Widget):
-    """The visible panels, laid out by their number; they cover it, so it draws nothing of its own."""
+    """Holds the panels, which cover it, so that it draws nothing of its own."""
 
     BLANK = True
 
@@ -42,10 +41,10 @@ class PanelArea(Widget):
             for name, table in PANELS.items()
         }
         super().__init__(*self.panels.values(), id="panels")
-        self._placing = _Placing()
+        self._placing = _PanelLayout()
         self.zoomed = False
         """Whether one panel takes the whole screen."""
-        self.fresh: set[str] = set()
+        self.unpainted: set[str] = set()
         """The feeds whose newest rows are not painted; a hidden panel's stays in it until it is shown."""
 
     @property
@@ -65,7 +64,8 @@ class PanelArea(Widget):
 
     def follow_rows(self) -> None:
         """Lay out again if a panel has gained or lost many rows since."""
-        if any(_differs(self.panels[name].full_lines, self._placing.needs[name].lines) for name in self.shown):
+        laid_out = self._placing.needs
+        if any(_is_worth_a_layout(self.panels[name].full_lines, laid_out[name].lines) for name in self.shown):
             self._take_needs()
 
     def _take_needs(self) -> None:
@@ -82,42 +82,44 @@ class PanelArea(Widget):
     def paint(self, desk: Desk, names: Iterable[str]) -> None:
         """Show the newest rows of these panels, though the others may stand still."""
         for name in names:
-            self.fresh.discard(name)
-            self.panels[name].show(*self._read(desk, name))
+            self.unpainted.discard(name)
+            reading = self._read(desk, name)
+            self.panels[name].show_rows(reading.rows)
+            self.panels[name].show_state(reading)
 
-    def paint_fresh(self, desk: Desk) -> None:
+    def paint_newest(self, desk: Desk) -> None:
         """Show the newest rows of visible panels; `show_states` has to follow."""
-        for name in sorted(name for name in self.fresh if self.panels[name].display):
-            self.fresh.discard(name)
+        for name in sorted(name for name in self.unpainted if self.panels[name].display):
+            self.unpainted.discard(name)
             self.panels[name].show_rows(self.rows_of(desk, name))
 
     def show_states(self, desk: Desk) -> None:
         for name, panel in self.panels.items():
             if panel.display:
-                panel.show_state(*self._read(desk, name))
+                panel.show_state(self._read(desk, name))
 
     def rows_of(self, desk: Desk, name: str) -> Snapshot[FeedRow]:
         return desk.panel_rows(name, other_view=self.panels[name].in_other_view)
 
-    def _read(self, desk: Desk, name: str) -> tuple[Feed[FeedRow], float, Snapshot[FeedRow], FeedError | None]:
-        """A panel's feed, time, rows and error; before the feed's first answer, the error of the link."""
+    def _read(self, desk: Desk, name: str) -> PanelReading[FeedRow]:
+        """A panel's feed as it stands now; before its first answer, with the error of the link."""
         feed = desk.feeds[name]
         error = feed.snapshot.error
         if error is None and feed.snapshot.read_at is None and (health := desk.health).state in LOST_LINKS:
             error = FeedError(health.sentence, health.remedy)
-        return feed, desk.clock.monotonic(), self.rows_of(desk, name), error
+        return PanelReading(feed, desk.clock.monotonic(), self.rows_of(desk, name), error)
 
     @property
     def layout(self) -> Layout:
         return self._placing
 
 
-def _differs(now: int, then: int) -> bool:
-    """Whether the change of a number of rows is worth another layout, which makes the panels jump."""
-    return abs(now - then) > max(FEW_ROWS, then // 5)
+def _is_worth_a_layout(lines: int, laid_out_lines: int) -> bool:
+    """Whether a panel's content has changed so much that the panels may jump: by more than a fifth, and a few rows."""
+    return abs(lines - laid_out_lines) > max(FEW_ROWS, laid_out_lines // 5)
 
 
-class _Placing(Layout):
+class _PanelLayout(Layout):
     name = "panels"
 
     def __init__(self) -> None:
