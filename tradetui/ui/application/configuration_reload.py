@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from textual.app import App
 
 from tradetui.ui.app_protocols import TradingApp
 from tradetui.ui.safe_text import notify
+
+if TYPE_CHECKING:
+    from tradetui.ui.settings.ui_settings import ConfigurationReload
 
 NO_FILE: Final = "There is no configuration to read: this session was started without one."
 UNCHANGED: Final = "The configuration was read again. Nothing in it has changed for this session."
@@ -33,6 +36,16 @@ async def _reload(app: App[Any]) -> None:
     except Exception as problem:
         notify(app, f"The configuration was not taken: {problem}", severity="error", seconds=READ_S)
         return
+    _apply(trading_app, result)
+    # In one message, since a message hides those before it.
+    if sentences := _sentences(result):
+        is_warning = result.reopens or result.needs_restart
+        notify(app, " ".join(sentences), severity="warning" if is_warning else "information", seconds=READ_S)
+    else:
+        notify(app, UNCHANGED)
+
+
+def _apply(trading_app: TradingApp, result: ConfigurationReload) -> None:
     if (desk := trading_app.desk) is not None:
         if desk.execution is not None:
             desk.execution.use_limits_of(result.settings)
@@ -47,7 +60,9 @@ async def _reload(app: App[Any]) -> None:
         trading_app.use_look(replace(result.look, preferences=preferences))
     if result.reopens:
         trading_app.open_profile(trading_app.chosen)
-    # In one message, since a message hides those before it.
+
+
+def _sentences(result: ConfigurationReload) -> list[str]:
     sentences = []
     if result.reopens:
         sentences.append("The session is opened again: it may do less than before.")
@@ -55,8 +70,4 @@ async def _reload(app: App[Any]) -> None:
         sentences.append(f"In force now: {'; '.join(result.taken)}.")
     if result.needs_restart:
         sentences.append(f"After a restart, or once the profile is opened again: {'; '.join(result.needs_restart)}.")
-    if sentences:
-        is_warning = result.reopens or result.needs_restart
-        notify(app, " ".join(sentences), severity="warning" if is_warning else "information", seconds=READ_S)
-    else:
-        notify(app, UNCHANGED)
+    return sentences

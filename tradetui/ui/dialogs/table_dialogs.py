@@ -35,10 +35,18 @@ _KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · E
 ID_WIDTH = 24
 MOST_LINES, AROUND_THE_LIST = 20, 9
 """The most lines of the list, and the lines of the screen, the box, the keys and the buttons around it."""
+UNSORTED_KEY: Final = "0"
+_MOVES_OR_CLOSES: Final = frozenset("jkq")
+_HINTS: Final[Mapping[str, str]] = {
+    FROM: "today, yesterday, 7d, 11-20 or 2026-11-20 15:30",
+    TO: "now",
+    SYMBOL: "all; or a piece of the name, such as BTC",
+}
+_WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
 
 
 class ColumnsDialog(DeliberateDialog[TableChoice | None]):
-    """Returns the choice, None where nothing changed. Shown columns come first, in their order."""
+    """Returns the choice, None where it was left. Shown columns come first, in their order."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "cancel", "Leave it"),
@@ -62,17 +70,17 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._columns = {column.id: column for column in every}
         self._default = tuple(column.id for column in default)
         self._choice = choice
-        known = [(name, width) for name, width in choice.columns or () if name in self._columns]
-        self._widths = {name: width for name, width in known if width is not None}
-        self._take([name for name, _ in known] or self._default)
+        known = [(column_id, width) for column_id, width in choice.columns or () if column_id in self._columns]
+        self._widths = {column_id: width for column_id, width in known if width is not None}
+        self._take([column_id for column_id, _ in known] or self._default)
 
     def _take(self, shown: Sequence[str]) -> None:
         self._shown = dict.fromkeys(shown)
-        self._order = [*self._shown, *(name for name in self._columns if name not in self._shown)]
+        self._order = [*self._shown, *(column_id for column_id in self._columns if column_id not in self._shown)]
 
     def compose(self) -> ComposeResult:
         with self.framed(f"Columns of {self._heading.lower()}"):
-            yield OptionList(*(self._option(name) for name in self._order), markup=False)
+            yield OptionList(*(self._option(column_id) for column_id in self._order), markup=False)
             yield Static(sanitized(_KEYS), classes="keys", markup=False)
             yield from self.buttons("Show these", harmless=True)
 
@@ -84,47 +92,47 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._list.styles.max_height = max(3, min(MOST_LINES, event.size.height - AROUND_THE_LIST))
 
     @property
-    def _at(self) -> int:
+    def _highlighted(self) -> int:
         return self._list.highlighted or 0
 
-    def _option(self, name: str) -> Content:
-        column = self._columns[name]
-        width = self._widths.get(name)
+    def _option(self, column_id: str) -> Content:
+        column = self._columns[column_id]
+        width = self._widths.get(column_id)
         wide = f"{width} wide" if width is not None else ""
-        mark, style = ("■", "") if name in self._shown else ("□", "dim")
+        mark, style = ("■", "") if column_id in self._shown else ("□", "dim")
         return Content.assemble(
-            (f"{mark} {scrub(column.title):<18} ", style), (f"{name:<{ID_WIDTH}} {wide:<8} {column.unit}", "dim")
+            (f"{mark} {scrub(column.title):<18} ", style), (f"{column_id:<{ID_WIDTH}} {wide:<8} {column.unit}", "dim")
         )
 
-    def _draw(self, at: int) -> None:
-        self._list.clear_options().add_options(self._option(name) for name in self._order)
-        self._list.highlighted = at
+    def _draw(self, highlighted: int) -> None:
+        self._list.clear_options().add_options(self._option(column_id) for column_id in self._order)
+        self._list.highlighted = highlighted
 
     def action_cursor(self, by: int) -> None:
-        self._list.highlighted = max(0, min(self._at + by, len(self._order) - 1))
+        self._list.highlighted = max(0, min(self._highlighted + by, len(self._order) - 1))
 
     def action_show_or_hide(self) -> None:
         """Show a column behind the others, or hide it; one always stays."""
-        name = self._order[self._at]
-        if name not in self._shown:
-            self._take([*self._shown, name])
+        column_id = self._order[self._highlighted]
+        if column_id not in self._shown:
+            self._take([*self._shown, column_id])
         elif len(self._shown) > 1:
-            self._take([column_id for column_id in self._shown if column_id != name])
-        self._draw(self._order.index(name))
+            self._take([shown_id for shown_id in self._shown if shown_id != column_id])
+        self._draw(self._order.index(column_id))
 
     def action_move(self, by: int) -> None:
-        shown, at = list(self._shown), self._at
-        there = at + by
-        if at < len(shown) and 0 <= there < len(shown):
-            shown[at], shown[there] = shown[there], shown[at]
+        shown, before = list(self._shown), self._highlighted
+        after = before + by
+        if before < len(shown) and 0 <= after < len(shown):
+            shown[before], shown[after] = shown[after], shown[before]
             self._take(shown)
-            self._draw(there)
+            self._draw(after)
 
     def action_widen(self, by: int) -> None:
-        name = self._order[self._at]
-        width = self._widths.get(name, self._columns[name].width) + by
-        self._widths[name] = max(NARROWEST, min(width, WIDEST))
-        self._draw(self._at)
+        column_id = self._order[self._highlighted]
+        width = self._widths.get(column_id, self._columns[column_id].width) + by
+        self._widths[column_id] = max(NARROWEST, min(width, WIDEST))
+        self._draw(self._highlighted)
 
     def action_reset(self) -> None:
         self._widths.clear()
@@ -133,16 +141,12 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
 
     @on(OptionList.OptionSelected)
     def confirm(self) -> None:
-        choice = tuple(ColumnChoice(name, self._widths.get(name)) for name in self._shown)
-        default = tuple(ColumnChoice(name) for name in self._default)
+        choice = tuple(ColumnChoice(column_id, self._widths.get(column_id)) for column_id in self._shown)
+        default = tuple(ColumnChoice(column_id) for column_id in self._default)
         columns = None if choice == default else choice
         shown = {column_choice.id for column_choice in choice}
         sort = self._choice.sort if self._choice.sort in shown else None
         self.dismiss(TableChoice(columns, sort, self._choice.reverse if sort else False))
-
-
-UNSORTED_KEY: Final = "0"
-_MOVES_OR_CLOSES: Final = frozenset("jkq")
 
 
 def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
@@ -204,14 +208,6 @@ class SortDialog(ListDialog[str | None]):
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index])
-
-
-_HINTS: Final[Mapping[str, str]] = {
-    FROM: "today, yesterday, 7d, 11-20 or 2026-11-20 15:30",
-    TO: "now",
-    SYMBOL: "all; or a piece of the name, such as BTC",
-}
-_WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
 
 
 class DatesDialog(ParameterForm[DateFilter | None]):

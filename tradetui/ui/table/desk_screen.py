@@ -114,20 +114,18 @@ class DeskScreen(StyledOnce[None]):
         """Show that a character does nothing on this screen, and where it does something; nothing for a paste."""
         if not event.is_printable or self.trade_app.key_order.in_burst:
             return
-        bindings = bindings_of_key(event.key, self._settings.keys)
+        sentence = f"{event.character} does nothing here{self._elsewhere(event.key)}."
+        notify(self.app, f"{sentence} {self.key_named('help')} lists the keys.", severity="warning", seconds=4)
+
+    def _elsewhere(self, key: str) -> str:
+        """What a key does on another screen, those first that `back` leads to; empty where it does nothing on any."""
+        bindings = bindings_of_key(key, self._settings.keys)
         beneath = [screen.where for screen in reversed(self.app.screen_stack) if isinstance(screen, DeskScreen)]
-        names = [*beneath, *(binding.where[0] for binding in bindings)]  # first of all of what `back` leads to
-        elsewhere = next(
-            (
-                f": it is {binding.description} in {SCREEN_NAMES[name]}"
-                for name in names
-                for binding in bindings
-                if name in binding.where and name in SCREEN_NAMES
-            ),
-            "",
-        )
-        sentence = f"{event.character} does nothing here{elsewhere}. {self.key_named('help')} lists the keys."
-        notify(self.app, sentence, severity="warning", seconds=4)
+        for name in (*beneath, *(binding.where[0] for binding in bindings)):
+            for binding in bindings:
+                if name in binding.where and name in SCREEN_NAMES:
+                    return f": it is {binding.description} in {SCREEN_NAMES[name]}"
+        return ""
 
     def key_named(self, id_: str) -> str:
         return key_named(id_, self._settings.keys)
