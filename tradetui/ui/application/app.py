@@ -1,4 +1,7 @@
-"""The application: it paints first, then opens a desk, and passes the desk's news to the main screen."""
+"""The application: it paints first, then opens the desk of a profile, and passes the desk's news to the screens.
+
+It does no network or disk work itself: what builds a desk runs in a thread, and a desk polls by itself.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,10 @@ if TYPE_CHECKING:
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 _Read = TypeVar("_Read")
-CRASHED = 1
-STARTED_S = 3.0
+CRASHED: Final = 1
+"""The exit code after a failure of the program."""
+STARTED_S: Final = 3.0
+"""Seconds after which the start is over, so that collecting garbage delays nothing."""
 _ASCII: Final = AsciiFilter()
 
 
@@ -66,8 +71,6 @@ def _tidy_up() -> None:
 
 
 class TradeApp(App[None], inherit_bindings=False):
-    """The application. It renders the desk and does no network or disk work itself."""
-
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
     COMMANDS = {lazy_imports.palette}
@@ -157,9 +160,9 @@ class TradeApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._paint_all)
         self.theme_changed_signal.subscribe(self, self._paint_all)
-        self._say_notices()
+        self._show_notices()
 
-    def _say_notices(self) -> None:
+    def _show_notices(self) -> None:
         for sentence in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
             notify(self, sentence, severity="warning", seconds=10)
 
@@ -325,7 +328,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.set_keymap(dict(self.settings.keys))
         switch_mouse(self, on=self.settings.mouse)
         self.main.use_settings(self.settings)
-        self._say_notices()
+        self._show_notices()
 
     def use_mouse(self, *, on: bool) -> None:
         self.settings = replace(self.settings, mouse=on)
@@ -370,7 +373,6 @@ class TradeApp(App[None], inherit_bindings=False):
         self.push_screen(lazy_imports.help_dialog(self.settings.keys, self.keyed_screen))
 
     def copy(self, text: str | None, what: str) -> None:
-        """Put text on the clipboard by OSC 52 and show what it was."""
         if text is None:
             notify(self, "Nothing to copy: no row under the cursor.", severity="warning")
             return

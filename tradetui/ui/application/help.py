@@ -86,8 +86,6 @@ class HelpLine:
 
 
 class HelpDialog(DimmingScreen[None]):
-    """The key table, generated from the bindings, and the figures of the header."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "back", "Clear, then close"),
         ("f1", "dismiss", "Close"),

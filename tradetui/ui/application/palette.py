@@ -18,8 +18,6 @@ _NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page
 
 
 class Actions(Provider):
-    """The actions of all keys, found by name."""
-
     async def discover(self) -> Hits:
         for name, about, run in self._entries():
             yield DiscoveryHit(name, run, help=about)

@@ -20,8 +20,6 @@ from tradetui.ui.safe_text import notify, sanitized
 
 
 class LinesDialog(DimmingScreen[None]):
-    """Lines to read and close."""
-
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
 
     def __init__(self, title: str, lines: Iterable[Content], keys: str = "Esc back", *, is_tall: bool = False) -> None:

@@ -54,8 +54,6 @@ class KeyBinding(NamedTuple):
 
 
 class Move(StrEnum):
-    """A move of the cursor."""
-
     UP = auto()
     DOWN = auto()
     LEFT = auto()

@@ -38,8 +38,6 @@ class HiddenPanels(Widget):
 
     @dataclass(eq=False)
     class Chosen(Message):
-        """A panel's text was clicked."""
-
         name: str
 
     def __init__(self) -> None:

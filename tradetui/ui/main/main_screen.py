@@ -202,7 +202,6 @@ class MainScreen(TableScreen):
         self._show_hints()
 
     def refresh_header(self) -> None:
-        """Bring the header up to date at once, behind a dialog too."""
         if self.desk is not None:
             self._show_header(self.desk)
 

@@ -23,9 +23,9 @@ class StartScreen(StyledOnce[None]):
     def __init__(self, settings: UiSettings, begin: Callable[[], Awaitable[None]]) -> None:
         """`begin` is called once the header was painted."""
         super().__init__()
-        self._go_on = begin
+        self._begin = begin
         self._settings = settings
-        self._went_on = False
+        self._has_begun = False
 
     def compose(self) -> ComposeResult:
         self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
@@ -34,6 +34,6 @@ class StartScreen(StyledOnce[None]):
 
     def on_screen_resume(self) -> None:
         """Begin: Textual paints a screen just before this event."""
-        if not self._went_on:
-            self._went_on = True
-            self.call_later(self._go_on)
+        if not self._has_begun:
+            self._has_begun = True
+            self.call_later(self._begin)

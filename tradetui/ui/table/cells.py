@@ -79,7 +79,6 @@ class Cells(Generic[RowT]):
         return True
 
     def measure(self, rows: Iterable[RowT], totals: Mapping[str, tuple[str, Tone]]) -> None:
-        """Measure every column of these rows and totals, and forget earlier ones."""
         self._longest = [0] * len(self.columns)
         self.measure_totals(totals)
         for row in rows:

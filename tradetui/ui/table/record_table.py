@@ -21,15 +21,13 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer
 from tradetui.desk.tables.rows.row_source import RowSource, RowT_co, SelfOrdering, Sort
 from tradetui.ui.key_bindings.binding_registry import Move
-from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Line, TableLines
+from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, FooterParts, Line, TableLines
 from tradetui.ui.table.table_model import ScrollAnchor, TableModel, Viewport
 from tradetui.ui.terminal.drawn_once import LinewiseScrollView, TrueColours
 
 
 class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
-    """A table of records; see the module.
-
-    `RecordTable[object]` is a table of any rows: it can be sorted, filtered and exported. Its maker sets rows and
+    """`RecordTable[object]` is a table of any rows: it can be sorted, filtered and exported. Its maker sets rows and
     columns, both of one kind. `default_columns` stand as long as nobody chose any.
     """
 
@@ -159,12 +157,12 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
             self.post_message(self.RowHighlighted(self.cursor.row_id))
 
     @property
-    def _footer_height(self) -> int:
-        return sum(self.model.footer_parts(self.size.height - 1))
+    def _footer_parts(self) -> FooterParts:
+        return self.model.footer_parts(self.size.height - 1)
 
     @property
     def viewport(self) -> Viewport:
-        return Viewport(int(self.scroll_offset.y), max(1, self.size.height - 1 - self._footer_height))
+        return Viewport(int(self.scroll_offset.y), max(1, self.size.height - 1 - sum(self._footer_parts)))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Once the visible rows are painted, make those ready that the next key may need."""
@@ -240,7 +238,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
                 self._header = self._lines.header(self.model.cells, self.sort_filter.sort, self.cursor.column_index)
             return self._header.adjust_cell_length(width, self._lines.style(HEADER))
         viewport = self.viewport
-        if y > viewport.room and self._footer_height:
+        if y > viewport.room and any(self._footer_parts):
             return self._footer_line(y - viewport.room - 1).adjust_cell_length(width, self._lines.style(""))
         row_index = viewport.top + y - 1
         self._drawn[y] = line = self.model.line(row_index)
@@ -254,17 +252,16 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         return strip.adjust_cell_length(width, self._lines.style("" if marked is None else CURSOR))
 
     def _footer_line(self, slot: int) -> Strip:
-        has_rule, has_totals, has_note = self.model.footer_parts(self.size.height - 1)
+        parts = self._footer_parts
         self._drawn_note = self._note()
-        if slot == 0 and has_rule:
-            return self._lines.rule(self._column_room, "" if has_note else self._drawn_note)
-        if slot == has_rule and has_totals:
+        if slot == 0 and parts.has_rule:
+            return self._lines.rule(self._column_room, "" if parts.has_note else self._drawn_note)
+        if slot == parts.has_rule and parts.has_totals:
             return self._lines.totals(self.model.cells.totals(self.model.footer.totals), self.model.cells.layout)
         return self._lines.note(self._drawn_note, self._column_room)
 
     def _note(self) -> str:
-        _, has_totals, _ = self.model.footer_parts(self.size.height - 1)
-        return self.model.note(self.viewport, has_totals=has_totals)
+        return self.model.note(self.viewport, has_totals=self._footer_parts.has_totals)
 
     # Change
 
@@ -276,7 +273,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         viewport, row_id_before = self.viewport, self.cursor.row_id
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
         into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
-        had_rows, footer_height = self.rows.count > 0, self._footer_height
+        had_rows, footer_height = self.rows.count > 0, sum(self._footer_parts)
         footer_changed = self.model.bring_up(by_choice=by_choice)
         if measure or (self.rows.count > 0 and not had_rows):
             self._laid_out_room = 0
@@ -284,7 +281,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         self._tell_row(row_id_before)
         self._resize_virtual()
         self._scroll_after(anchor, into_sight=into_sight or self.sort_filter.view_changed)
-        if repaint or self._footer_height != footer_height or self._repaint_changed():
+        if repaint or sum(self._footer_parts) != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
         elif footer_changed or self._note() != self._drawn_note:
@@ -313,7 +310,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
             self.show_from(top)
 
     def _resize_virtual(self) -> None:
-        self.resize_contents(Size(self.size.width, self.rows.count + 1 + self._footer_height))
+        self.resize_contents(Size(self.size.width, self.rows.count + 1 + sum(self._footer_parts)))
 
     def _repaint_changed(self) -> bool:
         """Repaint the changed lines; returns whether to repaint all instead, since most changed or a column grew."""

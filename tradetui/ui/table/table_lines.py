@@ -1,4 +1,4 @@
-"""Lines of a table as strips of styled text: the header, a row, a placeholder, and the footer."""
+"""Draws the lines of a table in the colours of the theme: the header, a row, a placeholder, and the footer."""
 
 from __future__ import annotations
 
@@ -32,8 +32,16 @@ RULE: Final = "rule"
 NOTE: Final = "note"
 
 
-def footer_parts(footer: Footer, row_count: int, room: int) -> tuple[bool, bool, bool]:
-    """Whether rule, totals and note are shown in so many lines under the header; the note goes last."""
+class FooterParts(NamedTuple):
+    """The lines that stand under the rows."""
+
+    has_rule: bool
+    has_totals: bool
+    has_note: bool
+
+
+def footer_parts(footer: Footer, row_count: int, room: int) -> FooterParts:
+    """What of a footer is shown in so many lines under the header; the note goes last."""
     spare = room - FEWEST_ROWS
     has_note = bool(footer.note) and spare >= 1
     # A note that has a short form says what the totals say, and takes one line instead of three.
@@ -41,7 +49,7 @@ def footer_parts(footer: Footer, row_count: int, room: int) -> tuple[bool, bool,
         spare = room - max(FEWEST_ROWS, min(row_count, FEWEST_ABOVE_TOTALS))
     has_totals = bool(footer.totals) and spare >= 1 + has_note
     has_rule = has_totals and spare >= 2 + has_note
-    return has_rule, has_totals, has_note
+    return FooterParts(has_rule, has_totals, has_note)
 
 
 # Not component classes: Textual would match each of them with the whole stylesheet for every table, and again whenever
@@ -72,8 +80,6 @@ class Line(NamedTuple):
 
 
 class TableLines:
-    """Draws lines of a widget in the colours of the theme."""
-
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._theme: Mapping[str, str] = {}
