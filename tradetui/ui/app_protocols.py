@@ -114,13 +114,9 @@ class TradingApp(Protocol):
         """Open the desk of the profile of this index in place of the open one."""
 
     async def open_panel(self, name: str) -> None: ...
-    def refresh_header(self) -> None:
-        """Update the main screen's header at once, behind a dialog too."""
-
+    def refresh_header(self) -> None: ...
     async def leave_lookup(self) -> None: ...
-    def copy(self, text: str | None, what: str) -> None:
-        """Put text on the clipboard and show what it was."""
-
+    def copy(self, text: str | None, what: str) -> None: ...
     def use_look(self, look: ProfileLook) -> None:
         """Apply a profile's theme, zone, keys, columns and order."""
 
@@ -155,16 +151,13 @@ class OpenMessage(Message):
     """The messages that `open_posted` in `ui/application/lazy_imports.py` handles."""
 
 
-class OpenScreenList(OpenMessage):
-    """The list of every panel and lookup."""
+class OpenScreenList(OpenMessage): ...
 
 
-class OpenAlerts(OpenMessage):
-    """The alerts of the profile, and their log."""
+class OpenAlerts(OpenMessage): ...
 
 
-class OpenMoney(OpenMessage):
-    """The account's results."""
+class OpenMoney(OpenMessage): ...
 
 
 @dataclass(eq=False)
@@ -175,8 +168,7 @@ class OpenTrips(OpenMessage):
     symbols: tuple[str, ...] | None = None
 
 
-class OpenJournal(OpenMessage):
-    """The journal of intents."""
+class OpenJournal(OpenMessage): ...
 
 
 @dataclass(eq=False)
@@ -253,8 +245,7 @@ class OpenColumns(OpenMessage):
     chosen: Callable[[TableChoice], None]
 
 
-class OpenProfiles(OpenMessage):
-    """The list of profiles."""
+class OpenProfiles(OpenMessage): ...
 
 
 @dataclass(eq=False)

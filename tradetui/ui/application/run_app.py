@@ -26,7 +26,6 @@ GRACE_S: Final = 0.7
 RESTORING_S: Final = 0.1
 """Seconds for restoring in the hard exit: a terminal that takes no bytes must not keep the process."""
 LOOK_EVERY_MS: Final = 500
-"""Milliseconds between two looks whether the terminal is still there."""
 SIGNALLED: Final = 128
 """An exit code above it is this number and a signal's, as shells count."""
 ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)

@@ -1,7 +1,4 @@
-"""The dialogs that choose what a table shows: its columns, the one that sorts its rows, their dates and symbols.
-
-They know nothing of the table: each returns the choice, and whoever opened it shows and remembers it.
-"""
+"""The dialogs that choose what a table shows: its columns, the one that sorts its rows, their dates and symbols."""
 
 from __future__ import annotations
 

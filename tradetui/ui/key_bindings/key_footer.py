@@ -44,6 +44,10 @@ class Hint(NamedTuple):
     action: str
     off: bool = False
 
+    @property
+    def width(self) -> int:
+        return cell_len(self.key) + 1 + cell_len(self.description)
+
 
 class Hints(Widget):
     """The line of hints, as many as fit beside a note at its right end."""
@@ -68,7 +72,7 @@ class Hints(Widget):
         for hint in self._fitting():
             style = "$quiet" if hint.off else "bold $primary"
             parts += [(hint.key, style), (f" {hint.description}", "$quiet" if hint.off else "$foreground"), " " * _GAP]
-            used += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP
+            used += hint.width + _GAP
         note = self._shown_note
         room = self.content_size.width - used - cell_len(note)
         if note and room >= 0:
@@ -78,7 +82,7 @@ class Hints(Widget):
     def on_click(self, event: events.Click) -> None:
         end = self.styles.padding.left
         for hint in self._fitting():
-            end += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP
+            end += hint.width + _GAP
             if event.x < end:
                 self.call_later(self.screen.run_action, hint.action)
                 return
@@ -88,7 +92,7 @@ class Hints(Widget):
         room = self.content_size.width - (cell_len(note) + _GAP if note else 0)
         fitting = []
         for hint in self._hints:
-            room -= cell_len(hint.key) + 1 + cell_len(hint.description)
+            room -= hint.width
             if room < 0:
                 break
             room -= _GAP

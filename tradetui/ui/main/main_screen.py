@@ -102,7 +102,6 @@ class MainScreen(TableScreen):
 
     @property
     def panel(self) -> Panel[FeedRow]:
-        """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         return self.panels[self.focused_panel]
 
     @property

@@ -73,22 +73,15 @@ def chosen_columns(every: Sequence[Column[RowT]], choice: TableChoice) -> tuple[
     if choice.columns is None:
         return None
     known = {column.id: column for column in every}
-    columns = tuple(
-        known[column_choice.id]
-        if column_choice.width is None
-        else known[column_choice.id]._replace(width=column_choice.width)
-        for column_choice in choice.columns
-        if column_choice.id in known
-    )
-    return columns or None
+    chosen = [(known[column_id], width) for column_id, width in choice.columns if column_id in known]
+    return tuple(column if width is None else column._replace(width=width) for column, width in chosen) or None
 
 
 def _plain_table(choice: TableChoice) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     if choice.columns is not None:
         plain["columns"] = [
-            {"id": column_choice.id, **({} if column_choice.width is None else {"width": column_choice.width})}
-            for column_choice in choice.columns
+            {"id": column_id, **({} if width is None else {"width": width})} for column_id, width in choice.columns
         ]
     if choice.sort is not None:
         plain |= {"sort": choice.sort, "reverse": choice.reverse}

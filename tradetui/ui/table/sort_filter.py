@@ -15,7 +15,6 @@ from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, 
 from tradetui.desk.tables.rows.text_filter import matcher
 
 TEXTS_KEPT: Final = 20_000
-"""The most texts remembered for the filter."""
 TEXTS_OF_ROWS_GONE: Final = 500
 """Texts of rows that are gone before all texts are forgotten."""
 

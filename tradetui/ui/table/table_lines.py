@@ -33,8 +33,6 @@ NOTE: Final = "note"
 
 
 class FooterParts(NamedTuple):
-    """The lines that stand under the rows."""
-
     has_rule: bool
     has_totals: bool
     has_note: bool

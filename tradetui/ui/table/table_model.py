@@ -50,10 +50,6 @@ class TableModel(Generic[RowT_co]):
     def full_cells(self) -> int:
         return self.cells.full_cells + 2 * MARGIN
 
-    def make_ready(self, count: int) -> bool:
-        """Make so many more rows of a growing source ready to be filtered; returns whether there are more."""
-        return self.sort_filter.make_ready(self.source, count)
-
     def cell_text(self) -> str | None:
         """The exact text of the cell under the cursor: every digit, no thousands marks."""
         record = self.cursor.record

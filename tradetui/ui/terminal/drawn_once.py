@@ -1,7 +1,4 @@
-"""Bases of screens and widgets that style, colour and paint once what Textual would do twice.
-
-What they spare is seen: a key's effect is on the screen sooner, and a slow line carries fewer bytes.
-"""
+"""Bases of screens and widgets that style, colour and paint once what Textual does twice, so that keys show sooner."""
 
 from __future__ import annotations
 
@@ -23,11 +20,9 @@ class StyledOnce(Screen[ScreenResultType]):
 
     def take_size_classes(self, terminal: Size) -> None:
         """Take the classes of the breakpoints before anything is styled."""
-        for length, breakpoints in (
-            (terminal.width, self.HORIZONTAL_BREAKPOINTS),
-            (terminal.height, self.VERTICAL_BREAKPOINTS),
-        ):
-            self.add_class(*self._get_breakpoint_classes(length, breakpoints or []), update=False)
+        widths, heights = self.HORIZONTAL_BREAKPOINTS or [], self.VERTICAL_BREAKPOINTS or []
+        self.add_class(*self._get_breakpoint_classes(terminal.width, widths), update=False)
+        self.add_class(*self._get_breakpoint_classes(terminal.height, heights), update=False)
 
     @on(events.ScreenResume)
     def _keep_first_styles(self, event: events.ScreenResume) -> None:
@@ -51,9 +46,7 @@ class TrueColours(Widget):
     """
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [
-            line_filter for line_filter in super().get_line_filters() if not isinstance(line_filter, ANSIToTruecolor)
-        ]
+        return [used for used in super().get_line_filters() if not isinstance(used, ANSIToTruecolor)]
 
 
 class LinewiseScrollView(ScrollView):
