@@ -44,13 +44,9 @@ class KeyedScreen(Protocol):
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
 
-    def hides(self, binding: str) -> bool:
-        """Whether a binding is absent in this session."""
-
+    def hides(self, binding: str) -> bool: ...
     async def run_action(self, action: str) -> None: ...
-    def say_unbound(self, event: events.Key) -> None:
-        """Show that an unbound key does nothing here."""
-
+    def say_unbound(self, event: events.Key) -> None: ...
     def show_alert(self) -> None: ...
 
 
@@ -107,7 +103,7 @@ class TradingApp(Protocol):
 
     @property
     def keyed_screen(self) -> KeyedScreen:
-        """The lookup that is open, else the main screen, whose keys help and palette show."""
+        """The results or the lookup that is open, else the main screen, whose keys help and palette show."""
 
     def remember_table(self, name: str, choice: TableChoice) -> None: ...
     def open_profile(self, chosen: int) -> None:
@@ -125,11 +121,8 @@ class TradingApp(Protocol):
     def key_named(self, id_: str) -> str:
         """The first key of a binding, as the profile sets it and a person writes it."""
 
-    def lock_or_unlock(self) -> None:
-        """Lock trading at once; unlocking asks first."""
-
-    def action_leave(self) -> None:
-        """Quit; asks while an intent is unsettled."""
+    def lock_or_unlock(self) -> None: ...
+    def action_leave(self) -> None: ...
 
 
 def trading_app(node: DOMNode) -> TradingApp:

@@ -280,7 +280,6 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @property
     def keyed_screen(self) -> KeyedScreen:
-        """The results or the lookup that is open, else the main screen, whose keys help and palette show."""
         return next(
             (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
         )

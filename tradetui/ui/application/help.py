@@ -53,8 +53,6 @@ HEADER_FIGURES: Final = (
     ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
 )
 """A figure as the bar writes it, and its meaning."""
-
-
 _AROUND: Final = 10
 """Cells of the dialog and its frame beside the lines."""
 _NARROWEST: Final = 12

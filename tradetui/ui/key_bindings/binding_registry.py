@@ -21,8 +21,6 @@ ROWS, READ_ANEW = (*LISTS, "detail"), (*SCREENS, "history")
 DATED: Final = ("main", "history", "money")
 PANELLED: Final = (*SCREENS, "alerts", "money")
 EVERYWHERE: Final = ("app",)
-
-
 SCREEN_NAMES: Final[Mapping[str, str]] = {
     "main": "the main screen",
     "lookup": "the screen of a lookup",
@@ -195,10 +193,7 @@ REASONS: Final[Mapping[str, str]] = {
     "create": "nothing can be created: the profile does not set account_admin",
 }
 """Why a binding may be disabled, by id, for bindings with a single reason."""
-
-
 GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
-
 _NAMES: Final = {
     "slash": "/",
     "backslash": "\\",

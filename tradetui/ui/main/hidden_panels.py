@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.cells.cell_format import CellFormat
 
-
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
 _KEPT_WHOLE: Final = ("alerts", TableName.ACCOUNTS)
@@ -40,30 +39,24 @@ class HiddenPanels(Widget):
     class Chosen(Message):
         name: str
 
-    def __init__(self) -> None:
+    def __init__(self, key_named: Callable[[str], str]) -> None:
+        """`key_named` gives the key of a binding."""
         super().__init__(id="hidden-panels")
+        self._key_named = key_named
         self._panels: tuple[PanelSummary, ...] = ()
         self._headlines: dict[str, tuple[object, str]] = {}
 
-    def show(
-        self,
-        names: Sequence[str],
-        desk: Desk | None,
-        cell_format: CellFormat,
-        key_named: Callable[[str], str],
-        spare: int,
-    ) -> None:
-        """Show these panels, and after them the unread alerts; `key_named` gives a binding's key.
+    def show(self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, spare: int) -> None:
+        """Show these panels, and after them the unread alerts, in `spare` lines at most, none on a low terminal.
 
-        They take as many lines as they need, `spare` at most, none on a low terminal. They are repainted only if their
-        text changes. Without a desk the headlines of the one before are forgotten.
+        They are repainted only if their text changes. Without a desk the headlines of the one before are forgotten.
         """
         if desk is None:
             self._headlines.clear()
-        panels = [self._summary_of(name, key_named(name), desk, cell_format) for name in names]
+        panels = [self._summary_of(name, desk, cell_format) for name in names]
         unseen = desk.alerts.unseen if desk is not None else 0
         if panels and unseen:
-            panels.append(PanelSummary("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", has_trouble=False))
+            panels.append(PanelSummary("alerts", self._key_named("alerts"), "Alerts", "", f"{unseen} new"))
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
@@ -73,12 +66,12 @@ class HiddenPanels(Widget):
         if self.styles.height is None or self.styles.height.value != lines:
             self.styles.height = lines
 
-    def _summary_of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> PanelSummary:
+    def _summary_of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> PanelSummary:
         """A panel with the number of its rows and its headline, or neither before it was read.
 
         A headline is computed once for unchanged rows.
         """
-        table = PANELS[name]
+        table, key = PANELS[name], self._key_named(name)
         feed = desk.feeds[name] if desk is not None else None
         if desk is None or feed is None or feed.snapshot.read_at is None:
             return PanelSummary(name, key, table.label, "", "", feed is not None and has_trouble(feed))
@@ -126,7 +119,7 @@ class PanelSummary(NamedTuple):
     title: str
     row_count: str
     headline: str
-    has_trouble: bool
+    has_trouble: bool = False
 
     @property
     def label(self) -> str:

@@ -72,7 +72,7 @@ class MainScreen(TableScreen):
         yield Notice("banner")
         yield Notice("refused")
         yield self._area
-        yield HiddenPanels()
+        yield HiddenPanels(self.key_named)
         yield Notice(NEWEST_ALERT)
         yield Hints()
 
@@ -149,7 +149,7 @@ class MainScreen(TableScreen):
     def opened(self, desk: Desk) -> None:
         self.show_zone()
         self.set_paces()
-        self._show_header(desk)
+        self.refresh_header()
         self.refresh_states()
 
     def cannot_open(self, why: str) -> None:
@@ -192,7 +192,7 @@ class MainScreen(TableScreen):
             self._area.paint_newest(desk)
             self._area.follow_rows()
             self.refresh_states()
-        self._show_header(desk)
+        self.refresh_header()
 
     def refresh_states(self) -> None:
         if self.desk is not None:
@@ -201,10 +201,8 @@ class MainScreen(TableScreen):
         self._show_hints()
 
     def refresh_header(self) -> None:
-        if self.desk is not None:
-            self._show_header(self.desk)
-
-    def _show_header(self, desk: Desk) -> None:
+        if (desk := self.desk) is None:
+            return
         show_session(self._header, desk, self.key_named)
         health, trouble = desk.health, desk.storage.trouble
         self._refusal.say(f"{health.sentence}. {health.remedy} {_PROBED}" if health.of_account else "")
@@ -227,7 +225,7 @@ class MainScreen(TableScreen):
         spare = 1
         if len(self._area.shown) == 1:
             spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.full_lines)
-        self._hidden.show(off_screen, desk, self.cell_format, self.key_named, spare)
+        self._hidden.show(off_screen, desk, self.cell_format, spare)
 
     def _show_hints(self) -> None:
         on_positions = self.focused_panel == POSITIONS.name

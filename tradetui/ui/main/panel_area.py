@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.settings.preferences import ScreenPreferences
 
-
 FEW_ROWS: Final = 2
 
 

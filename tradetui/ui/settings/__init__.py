@@ -1,4 +1,1 @@
-"""The settings of the screen: a profile's, the choices made on the screen, themes and time zones.
-
-Commands build `ui_settings`; everything of the screen may look in.
-"""
+"""The settings of the screen, which commands build: a profile's, the choices made on the screen, themes, time zones."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.ui.settings.ui_settings import UiSettings
 
-
 NEWEST_ALERT: Final = "newest-alert"
 """The id of the line above the keys, where it covers no figure."""
 

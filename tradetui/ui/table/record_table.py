@@ -1,9 +1,8 @@
 """A table of live records on Textual's line API: cells are formatted when drawn, and only changed lines are repainted.
 
-`RecordTable(columns, id=…)` shows the `RowSource` given to `set_source`; where a row is not there yet it draws
-a placeholder. Columns, format, order, filter and test survive every refresh; `rows` is what is shown, for an export.
-The cursor follows its row while rows come and go, and the scroll follows the cursor. Which keys call `move` and
-`action_select` is the application's.
+It shows the `RowSource` given to `set_source`, and a placeholder where a row is not there yet. Columns, format, order
+and filter outlive every refresh. The cursor follows its row while rows come and go, and the scroll follows the cursor.
+The keys are the application's: it calls `move` and `action_select`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Final
 
 from textual import constants
 
+FRAMES: Final = 8
 _WRITES_KEYS: Final = frozenset({"debug", "devtools"})
 """Features of Textual, named in the variable TEXTUAL, that hand every event to a log or to another program."""
 
@@ -25,9 +26,6 @@ def silence_textual_log() -> None:
     # Read from the environment when Textual was imported, which is too early to be kept from it.
     constants.LOG_FILE = None  # type: ignore[misc]
     constants.DEBUG = False  # type: ignore[misc]
-
-
-FRAMES = 8
 
 
 def crash_report(error: BaseException) -> str:
