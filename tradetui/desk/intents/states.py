@@ -10,8 +10,6 @@ from tradetui.exchange.clock import Moment
 
 
 class State(StrEnum):
-    """The states of an intent."""
-
     INTENDED = "intended"
     WITHDRAWN = "withdrawn"
     SENT = "sent"

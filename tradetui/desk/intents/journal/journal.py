@@ -15,16 +15,18 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.intents.journal.hash_chain import (
+from tradetui.desk.intents.journal.schema import (
     LOCK_EVENT,
     UNLOCK_EVENT,
     BrokenChain,
     ChainPoint,
     EventRow,
     genesis,
+    insert_event,
+    migrations,
+    read_details,
     verify,
 )
-from tradetui.desk.intents.journal.schema import insert_event, migrations, read_details
 from tradetui.desk.intents.states import (
     ENDED,
     TRANSITIONS,

@@ -13,9 +13,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tradetui.desk.intents.journal.hash_chain import ChainPoint
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import RegisteredHead, Registry, Reservation, ScopeTaken
+from tradetui.desk.intents.journal.schema import ChainPoint
 from tradetui.desk.intents.states import ENDED, AlreadyOpen, Event, Intent, Overtaken, State, elapsed_s
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
