@@ -229,7 +229,6 @@ class Desk:
         return subscriptions.close
 
     def set_hidden(self, name: str, *, is_hidden: bool) -> None:
-        """Note whether a feed is hidden."""
         if name == TRIGGERS.name:
             self.triggers_reader.is_hidden = is_hidden
         self.scheduler.set_hidden(name, is_hidden=is_hidden)

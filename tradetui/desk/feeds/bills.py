@@ -37,6 +37,9 @@ REFUSED_AGAIN_S: Final = 600.0
 NEWEST_PAGES_AT_ONCE: Final = 5
 """A reading of the newest that has not arrived at what is known after so many pages leaves the rest as a gap."""
 BILLS_A_PAGE: Final = 100
+BILLS_EVERY_S: Final = 2.0
+NEWEST_EVERY_S: Final = 30.0
+BILL_PAGES_A_POLL: Final = 2
 
 
 class BillHistory:
@@ -95,7 +98,7 @@ class BillHistory:
             until=now_ms,
             gaps=(newest, *(gap for gap in coverage.gaps if gap not in joined)),
         )
-        self._walks = {gap: walked for gap, walked in self._walks.items() if gap not in joined}
+        self._walks = {gap: page_walk for gap, page_walk in self._walks.items() if gap not in joined}
         return newest
 
     def _next_gap(self, now: float) -> TimeSpan | None:
@@ -105,19 +108,19 @@ class BillHistory:
 
     async def _read_page(self, gap: TimeSpan, now: float) -> TimeSpan | None:
         """Read a page of a gap; gives what is left of it, None where nothing is."""
-        walked = self._walks.pop(gap, None)
-        if walked is None:
+        page_walk = self._walks.pop(gap, None)
+        if page_walk is None:
             request = FuturesBillsRequest(product_type=self.product_type, limit=BILLS_A_PAGE)
             now_ms = self._client.server_clock.now_ms
-            walked = walk(self._client.read, request, now_ms=now_ms, start_ms=gap.since, end_ms=gap.until)
+            page_walk = walk(self._client.read, request, now_ms=now_ms, start_ms=gap.since, end_ms=gap.until)
         try:
-            reply = await walked.next()
+            reply = await page_walk.next()
             if reply is not None:
                 refuse_unreadable(reply)
         except ExchangeError as problem:
-            await self._refused(gap, problem, now)
+            await self._note_refusal(gap, problem, now)
             raise
-        rest = self._rest_of(gap, walked, reply)
+        rest = self._rest_of(gap, page_walk, reply)
         unread = None
         if reply is not None and reply.undecodable_rows:  # the stretch of this page is read again later
             unread = TimeSpan(gap.since if rest is None else rest.until, gap.until)
@@ -126,23 +129,23 @@ class BillHistory:
         await self._keep(() if reply is None else reply.rows, self.coverage._replace(gaps=(*gaps, *others), refusal=""))
         if unread is not None:
             self._not_before[unread] = now + REFUSED_AGAIN_S
-        if rest is not None and not walked.over:
-            self._walks[rest] = walked
-        return rest if rest is not None and not walked.over else None
+        if rest is not None and not page_walk.over:
+            self._walks[rest] = page_walk
+        return rest if rest is not None and not page_walk.over else None
 
     def _rest_of(
-        self, gap: TimeSpan, walked: PageWalk[FuturesBill], reply: Reply[FuturesBill] | None
+        self, gap: TimeSpan, page_walk: PageWalk[FuturesBill], reply: Reply[FuturesBill] | None
     ) -> TimeSpan | None:
         """The part of a gap that is still to be read, also beyond the bills that the exchange keeps."""
-        if walked.request is None:
+        if page_walk.request is None:
             oldest_ms = self._client.server_clock.now_ms - NINETY_DAYS_MS
             return TimeSpan(gap.since, oldest_ms) if gap.since < oldest_ms - BILL_OVERLAP_MS else None
-        end = getattr(walked.request, "end_time", None)
+        end = getattr(page_walk.request, "end_time", None)
         times = [unix_ms(row.c_time) for row in reply.rows] if reply is not None else []
         until = min([gap.until, *times, *([end] if isinstance(end, int) else [])])
         return TimeSpan(gap.since, max(gap.since, until))
 
-    async def _refused(self, gap: TimeSpan, problem: ExchangeError, now: float) -> None:
+    async def _note_refusal(self, gap: TimeSpan, problem: ExchangeError, now: float) -> None:
         if isinstance(problem, PermissionRefused | Rejected | UnreadableReply):
             self._not_before[gap] = now + REFUSED_AGAIN_S
         if isinstance(problem, PermissionRefused | Rejected) and problem.reason != self.coverage.refusal:
@@ -159,13 +162,8 @@ class BillHistory:
         self.coverage = coverage
 
 
-BILLS_EVERY_S: Final = 2.0
-NEWEST_EVERY_S: Final = 30.0
-BILL_PAGES_A_POLL: Final = 2
-
-
 class BillsReader:
-    """Reads bills into the archive; no row of them is shown."""
+    """Reads bills into the archive, and the positions that ended; no row of them is shown."""
 
     def __init__(
         self,
@@ -181,7 +179,7 @@ class BillsReader:
         self._newest_due = 0.0
 
     async def read(self) -> Reading[ProductRow[FuturesBill]]:
-        """Read what is due; raises `ExchangeError` where nothing could be read."""
+        """Read what is due, the newest bills before those of the past; raises `ExchangeError` where nothing came."""
         now = self._clock.monotonic()
         histories = [history for history in self._histories.values() if history.attached]
         if not histories:

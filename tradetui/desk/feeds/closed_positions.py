@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 CLOSED_POSITIONS_EVERY_S: Final = 300.0
-_FIRST_MS: Final = 89 * DAY_MS
+_FIRST_SPAN_MS: Final = 89 * DAY_MS
 _READ_AGAIN_MS: Final = 3_600_000
+"""Of before the last pass so much is read again: a position may be told late."""
 _ROWS: Final = 100
 
 
@@ -34,7 +35,7 @@ class ClosedPositionHistory:
         self._until: int | None = None
         self._walk: PageWalk[ClosedPosition] | None = None
         self._began_ms = 0
-        self._due = 0.0
+        self._due_s = 0.0
 
     async def attach(self, archive: Archive) -> None:
         """Take from the archive how far they are read, and from now on keep them there."""
@@ -43,26 +44,26 @@ class ClosedPositionHistory:
 
     def is_due(self, now: float) -> bool:
         """Whether a page is to be read at a moment of the monotonic clock."""
-        return self._archive is not None and (self._walk is not None or now >= self._due)
+        return self._archive is not None and (self._walk is not None or now >= self._due_s)
 
     async def read_page(self, now: float) -> None:
         """Read the next page of a pass; raises `ExchangeError`, and the next pass begins later."""
-        archive, walked = self._archive, self._walk
+        archive, page_walk = self._archive, self._walk
         if archive is None:
             return
-        self._due = now + CLOSED_POSITIONS_EVERY_S
-        if walked is None:
+        self._due_s = now + CLOSED_POSITIONS_EVERY_S
+        if page_walk is None:
             self._began_ms = now_ms = self._client.server_clock.now_ms
-            since = now_ms - _FIRST_MS if self._until is None else self._until - _READ_AGAIN_MS
+            since = now_ms - _FIRST_SPAN_MS if self._until is None else self._until - _READ_AGAIN_MS
             request = ClosedPositionsRequest(product_type=self.product_type, limit=_ROWS)
-            walked = self._walk = walk(
-                self._client.read, request, now_ms=now_ms, start_ms=max(since, now_ms - _FIRST_MS), end_ms=now_ms
+            page_walk = self._walk = walk(
+                self._client.read, request, now_ms=now_ms, start_ms=max(since, now_ms - _FIRST_SPAN_MS), end_ms=now_ms
             )
         try:
-            reply = await walked.next()
+            reply = await page_walk.next()
             if reply is not None:
                 refuse_unreadable(reply)
-            until = self._began_ms if walked.over else None
+            until = self._began_ms if page_walk.over else None
             rows = () if reply is None else reply.rows
             await self._disk.run(archive.add_closed_positions, self.product_type, rows, until)
         except (ExchangeError, sqlite3.Error, OSError) as problem:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:  # alerts, which read the words alone, are there before the fi
 
 
 class Outcome(StrEnum):
-    """The outcome of a reversal that was settled."""
-
     REVERSED = "reversed"
     SMALLER = "reversed smaller"
     CLOSED_ONLY = "closed only"

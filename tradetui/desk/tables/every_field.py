@@ -1,4 +1,4 @@
-"""Every field of the interface as a column, in the interface's order."""
+"""Every field of the interface as a column to be chosen: what it looks like follows from its type and name."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tradetui.wire.replies.record import Record
 from tradetui.wire.text.json_text import dump_json
 
 ContentT = TypeVar("ContentT")
+_TITLES: Final = {"cTime": "Created", "uTime": "Updated", "clientOid": "Client id", "unionMm": "Union MM"}
 _PROFITS: Final = re.compile(r"PL$|[pP]rofits?$")
 _MONEY: Final = re.compile(
     rf"{_PROFITS.pattern}|^accountEquity$|MaxAvailable$|TransferOut$|^(isolated|crossed)Margin$|^marginSize$"
@@ -41,23 +42,28 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
         return getattr(record_of(row), attribute, None)
 
     def value_as(kind: type[ContentT]) -> Callable[[object], ContentT | None]:
-        return lambda row: content if isinstance(content := value(row), kind) else None
+        def value_of_kind(row: object) -> ContentT | None:
+            content = value(row)
+            return content if isinstance(content, kind) else None
 
-    def beside(other: str) -> Callable[[object], str | None]:
+        return value_of_kind
+
+    def text_of(other: str) -> Callable[[object], str | None]:
         return lambda row: getattr(record_of(row), other, None)
 
     def received(row: object) -> object:
-        return None if (record := record_of(row)) is None else record.received.get(name)
+        record = record_of(row)
+        return None if record is None else record.received.get(name)
 
     if is_time(field):
         return time_column(name, title, value_as(datetime))
     if _holds_decimal(field.annotation):
         figure = value_as(Decimal)
         if _PRICES.search(name):
-            return price_column(name, title, width, figure, beside("symbol"))
+            return price_column(name, title, width, figure, text_of("symbol"))
         if _MONEY.search(name):
             return money_column(
-                name, title, width, figure, beside("margin_coin"), profit=_PROFITS.search(name) is not None
+                name, title, width, figure, text_of("margin_coin"), profit=_PROFITS.search(name) is not None
             )
         return number_column(name, title, width, figure)
     if field.annotation in (str, str | None):
@@ -75,16 +81,9 @@ def _holds_decimal(annotation: object) -> bool:
     return annotation is Decimal or any(_holds_decimal(part) for part in get_args(annotation))
 
 
-_TITLES: Final = {"cTime": "Created", "uTime": "Updated", "clientOid": "Client id", "unionMm": "Union MM"}
-
-
 def _title(name: str) -> str:
     if name in _TITLES:
         return _TITLES[name]
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return (
-        (spaced[:1].upper() + spaced[1:].lower())
-        .replace(" pl", " PL")
-        .replace("Btc ", "BTC ")
-        .replace("Price avg", "Avg price")
-    )
+    title = spaced[:1].upper() + spaced[1:].lower()
+    return title.replace(" pl", " PL").replace("Btc ", "BTC ").replace("Price avg", "Avg price")

@@ -34,8 +34,6 @@ _CHANGED_BY_A_SPREADSHEET: Final = re.compile(r"\d{16,}|0\d+|\d+(\.\d+)?[eE][+-]
 
 
 class Format(StrEnum):
-    """The file formats of an export."""
-
     CSV = "csv"
     JSON = "json"
 

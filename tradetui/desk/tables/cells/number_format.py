@@ -84,7 +84,6 @@ def text_or_unknown(value: object) -> str:
 
 
 def decimals(value: Decimal) -> int:
-    """How many decimals a number was written with."""
     exponent = value.as_tuple().exponent
     return -exponent if isinstance(exponent, int) and exponent < 0 else 0
 

@@ -17,8 +17,6 @@ RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
 class IdentifiedRow(Protocol):
-    """A row with an identity."""
-
     @property
     def row_id(self) -> str: ...
 
