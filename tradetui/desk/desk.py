@@ -1,4 +1,7 @@
-"""A running session of one account. It owns no logic: it holds the feeds, the link, the lock and the execution."""
+"""A running session of one account: what it reads, keeps, alerts of and may send, put together in one place.
+
+It owns no logic. Whatever changes goes from the feed that read it to all that rests on it (`Desk._feed_changed`).
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ class Desk:
         polling = client.with_priority(Priority.FEED)
         self.disk = disk = disk or InlineDisk()
         product_types = settings.product_types
-        histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
+        fill_histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         intervals = settings.intervals
 
@@ -84,14 +87,14 @@ class Desk:
 
         sampler = EquitySampler(product_types, disk)
         self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types, sampler))
-        self.fills = feed_of(FILLS, FillsReader(histories, clock))
+        self.fills = feed_of(FILLS, FillsReader(fill_histories, clock))
         # The positions show the stops that wait, whether or not anybody looks at the triggers.
         self.triggers = Feed(TRIGGERS.name, self.triggers_reader, intervals[TRIGGERS.name], clock, hidden_factor=1.0)
         self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader, clock)
         self.positions_reader = PositionsReader(
             polling,
             product_types,
-            histories,
+            fill_histories,
             disk,
             clock,
             first_client=client,
@@ -104,9 +107,10 @@ class Desk:
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews(self.market.mark_of)
-        bills = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
-        ended = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
-        self.bills = Feed("bills", BillsReader(polling, bills, clock, ended), BILLS_EVERY_S, clock)
+        bill_histories = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
+        closed_positions = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
+        bills_reader = BillsReader(polling, bill_histories, clock, closed_positions)
+        self.bills = Feed("bills", bills_reader, BILLS_EVERY_S, clock)
         polled = (*self.feeds.values(), *self.market.feeds, self.bills)
         self.scheduler = Scheduler(polled, random, first=POSITIONS.name)
         # Two sessions may share a seed, and must not take each other for themselves.
@@ -115,10 +119,16 @@ class Desk:
             alerts or AlertSettings(), clock, disk, owner, lambda: self.scheduler.poll_now(TRIGGERS.name), self.market
         )
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
-        attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
-        attach += [history.attach for history in ended]
-        attach += [self.triggers_reader.attach, self.alerts.attach, sampler.attach, self._begin_today]
-        attach += [self._alert_what_ended_unsaid]
+        attach = [
+            *(history.attach for history in fill_histories.values()),
+            *(history.attach for history in bill_histories.values()),
+            *(history.attach for history in closed_positions),
+            self.triggers_reader.attach,
+            self.alerts.attach,
+            sampler.attach,
+            self._begin_today,
+            self._alert_what_ended_unsaid,
+        ]
         self.storage = AccountStorage(
             polling,
             settings,

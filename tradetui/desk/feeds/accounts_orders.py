@@ -106,14 +106,13 @@ class OrdersReader:
 
     async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[PendingOrder]]:
         part = ProductPart[ProductRow[PendingOrder]]()
-        rows_by_key: dict[str, ProductRow[PendingOrder]] = {}
+        rows_by_id: dict[str, ProductRow[PendingOrder]] = {}
         for status in PANEL_STATUSES:
             request = PendingOrdersRequest(product_type=product_type, status=status)
             async for reply in self._client.pages(request):
                 part.note_reply(reply)
                 # An order that filled in part between the two reads is in both; the later one says more.
-                rows_by_key.update(
-                    (row.row_id, row) for row in (ProductRow(product_type, order) for order in reply.rows)
-                )
-        part.rows = list(rows_by_key.values())
+                rows = (ProductRow(product_type, order) for order in reply.rows)
+                rows_by_id.update((row.row_id, row) for row in rows)
+        part.rows = list(rows_by_id.values())
         return part

@@ -49,10 +49,7 @@ class ProductRowsReader(Generic[RecordT]):
     """Reads a list of the market, one call a product type; `request` takes the product type by its name."""
 
     def __init__(
-        self,
-        client: ExchangeReader,
-        product_types: Sequence[ProductType],
-        request: Callable[..., Request[RecordT]],
+        self, client: ExchangeReader, product_types: Sequence[ProductType], request: Callable[..., Request[RecordT]]
     ) -> None:
         self._client = client
         self._request = request

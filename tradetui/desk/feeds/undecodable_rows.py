@@ -47,7 +47,6 @@ class UndecodableRows:
         self._met: set[str | int] = set()
 
     def add(self, rows: Sequence[UndecodableRow]) -> None:
-        """Count those not met before."""
         if len(self._met) < self.MOST:
             self._met.update(self.key(row.received) for row in rows)
 

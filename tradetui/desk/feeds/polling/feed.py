@@ -58,8 +58,6 @@ class Reader(Protocol[FeedRowT_co]):
 
 
 class Feed(Generic[FeedRowT_co]):
-    """Polls a reader and publishes snapshots."""
-
     def __init__(
         self,
         name: str,
@@ -99,7 +97,6 @@ class Feed(Generic[FeedRowT_co]):
 
     @property
     def freshness(self) -> Freshness:
-        """How far the snapshot can be relied on now."""
         return self.snapshot.freshness(self._clock.monotonic(), self.cadence)
 
     def pause(self, took: float, random: Random) -> float:

@@ -234,7 +234,7 @@ class Journal:
         return None if row is None else str(row[0])
 
     def intent(self, intent: str) -> Intent:
-        """One intent by id; raises KeyError."""
+        """Raises KeyError where there is none of this id."""
         row = self._connection.execute(f"{_INTENTS} WHERE id = ?", (intent,)).fetchone()
         if row is None:
             raise KeyError(intent)

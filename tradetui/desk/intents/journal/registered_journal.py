@@ -47,13 +47,7 @@ class JournalLocation(NamedTuple):
 class RegisteredJournal(Journal):
     """One account's journal, with those it had under former names: these are led to their end, and begin nothing."""
 
-    def __init__(
-        self,
-        file: Path,
-        lives: ProcessLives | None,
-        registry: Registry,
-        aliases: Collection[str],
-    ) -> None:
+    def __init__(self, file: Path, lives: ProcessLives | None, registry: Registry, aliases: Collection[str]) -> None:
         """Open the file; raises FileUnusable. It is held to the registry by `check`."""
         super().__init__(file, lives.owner if lives else "")
         self.file = file

@@ -105,7 +105,6 @@ def unreadable_fields(row: object) -> Mapping[str, str] | None:
 
 
 def tone_of(amount: Decimal | int | None) -> Tone:
-    """Gain above zero, loss below."""
     if amount is None or amount == 0:
         return Tone.PLAIN
     return Tone.GAIN if amount > 0 else Tone.LOSS
