@@ -1,4 +1,7 @@
-"""`tradetui doctor`: checks a session's needs, one line and remedy per check."""
+"""`tradetui doctor`: one line for each thing that a session needs, and a remedy for each that fails.
+
+It reads alone, and says "not checked" of what it could not find out, which is neither well nor a failure.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +68,6 @@ _JSON_OK = {CheckStatus.OK: True, CheckStatus.FAILED: False, CheckStatus.NOT_CHE
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line: the check's name, result and finding, and the remedy of a failure."""
-
     name: str
     status: CheckStatus
     finding: str
@@ -233,9 +234,8 @@ def _terminal() -> Check:
         return _passed("terminal", "none here; the screen needs one")
     size = os.get_terminal_size()
     fits = size.columns >= 80 and size.lines >= 24
-    finding = f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}"
-    finding = "; ".join(filter(None, [finding, escape_note(os.environ)]))
-    return _check("terminal", finding, "Use at least 80x24.", passed=fits)
+    notes = [f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}", escape_note(os.environ)]
+    return _check("terminal", "; ".join(filter(None, notes)), "Use at least 80x24.", passed=fits)
 
 
 def _alert_check(name: str, result: AlertFinding) -> Check:
@@ -251,12 +251,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_types[0])
             )
         except Unreachable as failure:
-            unchecked = [_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")]
-            unchecked.append(_alert_check("alerts", rules_finding(loaded, AlertEvidence())))
-            address = _address(client.budget.address_usage())
-            finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
-            broken = _failed("connection", finding, failure.remedy or "")
-            return False, [broken, *unchecked, _limits(client), address]
+            return False, _unreached(loaded, client, failure)
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = _passed("connection", f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
@@ -284,6 +279,18 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
             _address(client.budget.address_usage()),
         ]
     return True, checks
+
+
+def _unreached(loaded: LoadedProfile, client: ExchangeReader, failure: Unreachable) -> list[Check]:
+    """The checks of an exchange that did not answer; alerts are held to their own rules all the same."""
+    finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
+    return [
+        _failed("connection", finding, failure.remedy or ""),
+        *(_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")),
+        _alert_check("alerts", rules_finding(loaded, AlertEvidence())),
+        _limits(client),
+        _address(client.budget.address_usage()),
+    ]
 
 
 async def _check_product_types(
