@@ -24,7 +24,7 @@ _EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code of design: 0 done, 1 refused, 2 usage, 3 attention."""
+    """Run the command line; returns the exit code: 0 done, 1 refused, 2 usage, 3 attention, 130 interrupted."""
     with GuardedStderr():
         return _run(list(sys.argv[1:] if argv is None else argv))
 
@@ -33,11 +33,7 @@ def _run(arguments: list[str]) -> int:
     if sys.stdout is None:
         # Closed by the shell (`>&-`): what the command prints fails then, as it should, and nothing else does.
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    # What validates replies and keys is ours alone: a plugin that somebody else installed would see them. What looks
-    # for one loads archives and mail with it, half a megabyte.
-    sys.modules.setdefault("pydantic.plugin._loader", SimpleNamespace(get_plugins=tuple))  # type: ignore[arg-type]
-    # httpx imports its own command line wherever click is there, as it is with uvicorn: 3 MiB that nothing here uses.
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+    _keep_out_modules()
     try:
         parser = build_parser(arguments)
         known, rest = parser.parse_known_args(arguments)
@@ -70,6 +66,14 @@ def _run(arguments: list[str]) -> int:
         if isinstance(problem, OSError):
             _forget_output()
         return report(problem)
+
+
+def _keep_out_modules() -> None:
+    # What validates replies and keys is ours alone: a plugin that somebody else installed would see them. What looks
+    # for one loads archives and mail with it, half a megabyte.
+    sys.modules.setdefault("pydantic.plugin._loader", SimpleNamespace(get_plugins=tuple))  # type: ignore[arg-type]
+    # httpx imports its own command line wherever click is there, as it is with uvicorn: 3 MiB that nothing here uses.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 
 
 def _forget_output() -> None:

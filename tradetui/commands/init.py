@@ -70,16 +70,13 @@ async def check_key(loaded: LoadedProfile) -> KeyCheck:
 
 def account_sentences(info: AccountInfo) -> tuple[str, ...]:
     """The account's kind, the key's permissions with a warning where it may withdraw, and its address binding."""
-    kinds = {
-        True: "a copy trader",
-        False: "not a copy trader",
-        None: "a copy trader or not (the exchange does not say)",
-    }
+    kinds: dict[bool | None, str] = {True: "a copy trader", False: "not a copy trader"}
+    kind = kinds.get(info.is_copy_trader, "a copy trader or not (the exchange does not say)")
     parent = info.parent_id or ""
     owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
     permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not report them"
     sentences = [
-        f"Account: user ID {info.user_id}{owner}, classic mode, {kinds[info.is_copy_trader]}.",
+        f"Account: user ID {info.user_id}{owner}, classic mode, {kind}.",
         f"Permissions: {permissions}.",
     ]
     if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
@@ -112,8 +109,8 @@ def run(args: argparse.Namespace) -> int:
     """Ask for missing values (or take them from the environment), write the two files and try the key."""
     asks = sys.stdin.isatty()
     config = paths.config_file(os.environ, args.config)
-    before = known_profiles(os.environ, args.config)
-    name = _profile_name(args, before, asks=asks)
+    existing = known_profiles(os.environ, args.config)
+    name = _profile_name(args, existing, asks=asks)
     profile_file = profiles_dir(config) / f"{name}.toml"
     key_file = keys_dir(config) / f"{name}.toml"
     for file in (profile_file, key_file):
@@ -126,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
     settings = _settings(args, key_file)
     secrets = _secrets(os.environ, asks=asks)
     check_characters(secrets, "API key", is_rsa=secrets["secret"].startswith(PEM_BEGIN))
-    default = _chosen_default(args, before, name, asks=asks)
+    default = _chosen_default(args, existing, name, asks=asks)
     write_profile(key_file, secrets, f"API key of the tradetui profile {name}; keep mode 0600")
     try:
         write_profile(profile_file, settings, f"tradetui profile {name}; every key: config.example.toml")
@@ -136,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
     say(f"Wrote {profile_file}\nWrote {key_file} (mode 0600)")
     if settings["mode"] == "monitor":
         say('The profile can only read. To reverse positions, set mode = "trade" in it.')
-    is_default_clear = _keep_default(config, before, default)
+    is_default_clear = _keep_default(config, existing, default)
     key_check = asyncio.run(check_key(load(os.environ, Flags(config=args.config, profile=name))))
     for sentence in key_check.sentences:
         say(sentence)
@@ -147,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
     return DONE if is_default_clear and not key_check.refused else ATTENTION
 
 
-def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool) -> str:
+def _profile_name(args: argparse.Namespace, existing: KnownProfiles, *, asks: bool) -> str:
     if args.name and args.profile and args.name != args.profile:
         raise ConfigurationError(
             f"names {args.profile!r} and --name {args.name!r}", location="--profile", remedy="Give one of the two."
@@ -156,11 +153,11 @@ def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool
     name: str = args.name or args.profile or ""
     if not name:
         name = "main"
-        if before.names and asks:
-            say(f"Profiles now: {', '.join(before.names)}.")
-            name = ask("Name of the new profile", "" if "main" in before.names else "main")
+        if existing.names and asks:
+            say(f"Profiles now: {', '.join(existing.names)}.")
+            name = ask("Name of the new profile", "" if "main" in existing.names else "main")
     check_name(name, flag)
-    if name in before.names:
+    if name in existing.names:
         raise ConfigurationError(
             f"there is a profile {name!r}: it exists already and is not overwritten",
             location=flag,
@@ -169,14 +166,14 @@ def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool
     return name
 
 
-def _chosen_default(args: argparse.Namespace, before: KnownProfiles, name: str, *, asks: bool) -> str | None:
+def _chosen_default(args: argparse.Namespace, existing: KnownProfiles, name: str, *, asks: bool) -> str | None:
     """The profile that plain `tradetui` is to open; None if it is undecided and nobody can be asked."""
-    if args.default or not before.names:
+    if args.default or not existing.names:
         return name
     if not asks:
-        return before.default
-    names = (*before.names, name)
-    proposed = before.default or name
+        return existing.default
+    names = (*existing.names, name)
+    proposed = existing.default or name
     while True:
         answer = ask(f"Which profile does plain `tradetui` open: {', '.join(names)}?", proposed)
         if answer in names:
@@ -184,9 +181,9 @@ def _chosen_default(args: argparse.Namespace, before: KnownProfiles, name: str, 
         say(f"There is no profile {answer!r}.")
 
 
-def _keep_default(config: Path, before: KnownProfiles, default: str | None) -> bool:
+def _keep_default(config: Path, existing: KnownProfiles, default: str | None) -> bool:
     """Write the default profile where it would be unclear or changes; returns whether it is clear afterwards."""
-    if not before.names:
+    if not existing.names:
         return True
     if default is None:
         say(
@@ -195,7 +192,7 @@ def _keep_default(config: Path, before: KnownProfiles, default: str | None) -> b
         )
         return False
     try:
-        if default != before.written_default:
+        if default != existing.written_default:
             write_default(config, default)
     except ConfigurationError as problem:
         say(f"The default was not written down. {problem}")

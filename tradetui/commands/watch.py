@@ -116,12 +116,8 @@ async def _print_events(
 
 def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
     """The event under the names that `watch --help` lists; records as the exchange sent them, the time in Unix ms."""
-    row: dict[str, Any] = {
-        "id": str(event.id),
-        "event": str(event.kind),
-        "time": str(event.time_ms),
-        "sentence": sentence,
-    }
+    identity = {"id": str(event.id), "event": str(event.kind), "time": str(event.time_ms)}
+    row: dict[str, Any] = {**identity, "sentence": sentence}
     if event.product_type is not None:
         row["productType"] = str(event.product_type)
     names, details = _NAMED_DETAILS.get(event.kind, ()), event.details

@@ -258,8 +258,7 @@ class Profile(StrictSettings):
 def check_base_url(value: str) -> str:
     """Return the address without a trailing slash.
 
-    Raises:
-        ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
+    Raises ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
     """
     try:
         return parse_base_url(value).url

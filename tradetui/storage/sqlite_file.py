@@ -74,8 +74,7 @@ def open_file(
     damaged file is set aside under another name, never deleted, and refused too. `checks` names the one table that is
     looked at for damage now, where a large file of the newest version shall open fast; `check_file` looks at all of it.
 
-    Raises:
-        FileUnusable: newer, damaged, not writable, or on a network file system.
+    Raises FileUnusable where it is newer, damaged, not writable, or on a network file system.
     """
     if file is None:
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

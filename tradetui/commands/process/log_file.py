@@ -38,7 +38,7 @@ def start_log(file: Path) -> None:
             remedy="Name a file in a directory that you may write to.",
         ) from None
     handler.setFormatter(_Lines())
-    for earlier in [one for one in logger.handlers if isinstance(one, _PrivateFile)]:
+    for earlier in [handler for handler in logger.handlers if isinstance(handler, _PrivateFile)]:
         logger.removeHandler(earlier)
         earlier.close()
     logger.addHandler(handler)

@@ -46,13 +46,13 @@ def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credent
     if profile.alert_command:
         environ = environment_without_secrets(loaded.environ, profile.credentials.prefix, credentials)
         command = ProgramCommand(profile.alert_command, environ)
-    automatic = profile.desktop_notification == "auto"
+    desktop = profile.desktop_notification
     return AlertSettings(
         rules=profile_rules(profile),
         silences=FileSilences(loaded.data_dir, loaded.name),
         command=command,
         commands_a_minute=profile.alert_commands_a_minute,
-        desktop_sequence=None if automatic else DesktopSequence(profile.desktop_notification),
+        desktop_sequence=None if desktop == "auto" else DesktopSequence(desktop),
         profile=loaded.name,
         environment=environment,
     )

@@ -28,8 +28,7 @@ SHOWN_PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, Produ
 
 def build_sandbox(seed: int, clock: Clock | None = None) -> Sandbox:
     clock = clock or SystemClock()
-    options = SandboxOptions(seed=seed)
-    return Sandbox(build_exchange_state(seed, clock.wall_ms()), clock.wall_ms, options)
+    return Sandbox(build_exchange_state(seed, clock.wall_ms()), clock.wall_ms, SandboxOptions(seed=seed))
 
 
 def open_demo_desk(
