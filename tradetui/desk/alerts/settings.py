@@ -36,8 +36,8 @@ class MemorySilences:
 class AlertSettings:
     """The rules of a profile, where their silences are kept, and the program that alerts are handed to.
 
-    `desktop_sequence` is None where it depends on the terminal. `profile` and
-    `environment` tell a command whose alert it is.
+    `desktop_sequence` is None where it depends on the terminal. `profile` and `environment` tell a command whose alert
+    it is.
     """
 
     rules: tuple[Rule, ...] = DEFAULT_RULES

@@ -1,4 +1,4 @@
-"""The archive's database: fills and trigger orders, kept longer than the exchange keeps them."""
+"""An account's archive in one file: fills, trigger orders, bills, equity, kept longer than the exchange keeps them."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ class Archive:
     def _trim(self, kind: type[Record]) -> None:
         if kind is FuturesFill:
             while self._ledger.book_tail():
-                pass
+                pass  # a fill is let go of only once the ledger has counted it
         beyond = "SELECT 1 FROM record WHERE kind = ? LIMIT 1 OFFSET ?"
         if self.connection.execute(beyond, (KINDS[kind], KEPT_IN_MEMORY)).fetchone() is not None:
             self._delete_oldest(kind)

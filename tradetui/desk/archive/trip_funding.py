@@ -97,6 +97,31 @@ def reported_trip(
     return ReportedTrip(Decimal(funding), None if net is None else Decimal(net))
 
 
+class TripFunding:
+    """Funding of the trips of one archive, each symbol's bills read once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._coverage = cache(partial(bill_coverage, connection))
+        self._settlements = cache(partial(_settlements_of, connection))
+        self._held_times = cache(partial(_HeldTimes, connection))
+
+    def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
+        """The funding of a trip in its coin; below zero where it was paid.
+
+        None where that is not known: its start is not proven, bills of its time were not read, or another leg of the
+        symbol was held meanwhile.
+        """
+        opened = trip.opened_ms
+        if opened is None or not trip.start_proven or not trip.ended:
+            return None
+        if not self._coverage(product_type).holds(opened, trip.last_ms):
+            return None
+        others = (self._held_times(product_type, symbol, other_leg) for other_leg in _OTHER_LEGS[leg])
+        if any(held_times.held_between(opened, trip.last_ms) for held_times in others):
+            return None
+        return self._settlements(product_type, symbol).between(opened, trip.last_ms)
+
+
 class _Settlements(NamedTuple):
     """Funding of a symbol: times in Unix ms, oldest first, and what it came to up to each of them."""
 
@@ -112,7 +137,7 @@ class _Settlements(NamedTuple):
         return self.sums[count - 1] if count else ZERO
 
 
-class _Stretches:
+class _HeldTimes:
     """When a leg was held, Unix ms, read from now back as far as needed.
 
     `ends` are those of its trips, the newest first, and `earliest` the earliest begin of each trip and all after it.
@@ -129,7 +154,7 @@ class _Stretches:
         self._earliest: list[int] = [] if running is None else [running[0]]
         self._oldest: tuple[int, str, int] | None = (2**62, "", 0)
 
-    def meet(self, since: int, until: int) -> bool:
+    def held_between(self, since: int, until: int) -> bool:
         """Whether anything was held between two moments."""
         while self._oldest is not None and (not self._ends or self._ends[-1] > since):
             self._read_older()
@@ -148,30 +173,6 @@ class _Stretches:
             self._ends.append(end)
             self._earliest.append(min(begin, self._earliest[-1]) if self._earliest else begin)
         self._oldest = tuple(rows[-1][2:]) if len(rows) == limit else None
-
-
-class TripFunding:
-    """Funding of the trips of one archive, each symbol's bills read once."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._coverage = cache(partial(bill_coverage, connection))
-        self._settlements = cache(partial(_settlements_of, connection))
-        self._stretches = cache(partial(_Stretches, connection))
-
-    def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
-        """The funding of a trip in its coin; below zero where it was paid.
-
-        None where that is not known: its start is not proven, bills of its time were not read, or another leg of the
-        symbol was held meanwhile.
-        """
-        opened = trip.opened_ms
-        if opened is None or not trip.start_proven or not trip.ended:
-            return None
-        if not self._coverage(product_type).holds(opened, trip.last_ms):
-            return None
-        if any(self._stretches(product_type, symbol, other).meet(opened, trip.last_ms) for other in _OTHER_LEGS[leg]):
-            return None
-        return self._settlements(product_type, symbol).between(opened, trip.last_ms)
 
 
 def _settlements_of(connection: sqlite3.Connection, product_type: ProductType, symbol: str) -> _Settlements:

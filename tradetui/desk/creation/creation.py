@@ -225,7 +225,7 @@ class Creation:
         remedy = what_to_do(attempt.kind, titles_of(attempt.request))
         await self._intents.note(attempt.intent, State.UNKNOWN, {"why": why, "next": remedy})
         unclear = "not known: it may have been created"
-        rows = tuple(CreatedItem(title, unclear, None) for title in titles_of(attempt.request))
+        rows = tuple(CreatedItem(title, unclear, good=None) for title in titles_of(attempt.request))
         return CreationStatus(attempt.intent, attempt.kind, State.UNKNOWN, why, remedy, rows)
 
     async def _refused(self, attempt: _Attempt, problem: ExchangeError) -> CreationStatus:
@@ -272,7 +272,7 @@ class Creation:
                 "Do not quit. The key is in memory only and is shown once it is saved. Correct the problem, then try "
                 "again."
             )
-            rows = tuple(CreatedItem(key.title, "created, not saved yet", None) for key in unsaved.requested)
+            rows = tuple(CreatedItem(key.title, "created, not saved yet", good=None) for key in unsaved.requested)
             return CreationStatus(intent, unsaved.kind, State.ACKNOWLEDGED, sentence, remedy, rows, kept=False)
         self._unsaved.pop(intent, None)
         await self._acknowledge(intent, unsaved, {"kept": self.keys.where})

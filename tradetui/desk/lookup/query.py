@@ -115,9 +115,9 @@ def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
     """The span read where no time is given: the exchange's default, or the longest one where it requires a span."""
     if rule.missing is Missing.PREVIOUS_DAY:
         midnight = now_ms - now_ms % DAY_MS
-        return Stretch(midnight - DAY_MS, midnight - 1, True)
+        return Stretch(midnight - DAY_MS, midnight - 1, assumed=True)
     if rule.missing is Missing.NEVER:
-        return Stretch(now_ms - rule.span_ms, now_ms, True)
+        return Stretch(now_ms - rule.span_ms, now_ms, assumed=True)
     return Stretch(now_ms - rule.window_ms if rule.window_ms is not None else None, now_ms, True)
 
 
@@ -138,7 +138,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     if endpoint.page is not None:
         values = {**values, "limit": endpoint.page.maximum}
     if rule is None:
-        return Query(endpoint, texts, endpoint.request(**values), Stretch(None, None, True), False, 1)
+        return Query(endpoint, texts, endpoint.request(**values), Stretch(None, None, True), sent=False, pieces=1)
     start, end = values.pop(START, None), values.pop(END, None)
     assumed = start is None and end is None
     if rule.missing is Missing.NEVER:
@@ -154,7 +154,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     # Its own times come with each piece; a request that must have some is given any until then.
     stand_in = {START: 0, END: 0} if rule.missing is Missing.NEVER else {}
     pieces = max(1, -(-length // rule.piece_ms))
-    return Query(endpoint, texts, endpoint.request(**values, **stand_in), stretch, True, pieces)
+    return Query(endpoint, texts, endpoint.request(**values, **stand_in), stretch, sent=True, pieces=pieces)
 
 
 def _check_times(

@@ -81,10 +81,9 @@ class EquityOfPeriod:
     """Equity in USDT. `start` and `end` are the samples near the period's bounds, None where there is none.
 
     `curve` is the equity without deposits in stretches without a gap, oldest first: of many samples those that a chart
-    shows, the lowest and the highest among them. `transfers` are those of the whole
-    period, None where they are not known; where they are not known since the first sample, there is no curve either.
-    `time_weighted` is a fraction from `sampled_from` (Unix ms) on, which is the period's start only where `start` is
-    there.
+    shows, the lowest and the highest among them. `transfers` are those of the whole period, None where they are not
+    known; where they are not known since the first sample, there is no curve either. `time_weighted` is a fraction from
+    `sampled_from` (Unix ms) on, which is the period's start only where `start` is there.
     """
 
     start: EquitySample | None = None
@@ -177,16 +176,16 @@ class _Series:
         every figure is worked out from the samples chosen, exactly.
         """
         last = len(self.times) - 1
-        befores = sorted({bisect_right(self.times, flow.time - 1) - 1 for flow in flows} - {-1, last})
-        around = {0, last, *befores, *(before + 1 for before in befores)}
-        growth = self._growth(befores, around, flows)
+        before_flows = sorted({bisect_right(self.times, flow.time - 1) - 1 for flow in flows} - {-1, last})
+        at_flows = {0, last, *before_flows, *(before + 1 for before in before_flows)}
+        growth = self._growth(before_flows, at_flows, flows)
         peaks = list(accumulate(growth, max))
-        if peaks[0] > 0:
+        if peaks[0] > 0:  # no peak is zero then, and a year of samples is divided without a test of each
             falls = list(map(truediv, growth, peaks))
         else:
             falls = [value / peak if peak else 1.0 for value, peak in zip(growth, peaks, strict=True)]
         trough = falls.index(min(falls))
-        chosen = around | {trough, growth.index(peaks[trough])}
+        chosen = at_flows | {trough, growth.index(peaks[trough])}
         step = -(-len(growth) // _DRAWN)
         if step <= 2:
             return chosen | set(range(len(growth)))
@@ -195,12 +194,12 @@ class _Series:
             chosen |= {begin + part.index(min(part)), begin + part.index(max(part))}
         return chosen
 
-    def _growth(self, befores: Iterable[int], around: Iterable[int], flows: Sequence[CashFlow]) -> list[float]:
+    def _growth(self, before_flows: Iterable[int], at_flows: Iterable[int], flows: Sequence[CashFlow]) -> list[float]:
         """The growth at every sample: between two flows it moves as equity does."""
-        order = sorted(around)
+        order = sorted(at_flows)
         exact = dict(zip(order, equity_curve([self.point(index) for index in order], flows), strict=True))
         growth: list[float] = []
-        for before, end in pairwise([-1, *befores, len(self.times) - 1]):
+        for before, end in pairwise([-1, *before_flows, len(self.times) - 1]):
             values = self.values[before + 1 : end + 1]
             factor = float(exact[before + 1].growth) / values[0] if values[0] > 0 else 0.0
             if min(values) < 0:

@@ -127,7 +127,7 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
         for coin, amount in beyond.items():
             if amount:
                 name = coin if query.grouping is Grouping.COIN else group
-                audited.append(ResultRow(name, coin, ResultSums(), True, ZERO, amount))
+                audited.append(ResultRow(name, coin, ResultSums(), complete=True, funding=ZERO, unexplained=amount))
     return sorted(audited, key=lambda row: (row.group, row.coin))
 
 

@@ -63,20 +63,20 @@ class PositionModes:
     def forget(self) -> None:
         self._runs.clear()
 
-    def changed(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
+    def changed_between(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
         """Whether the position mode changed after one instant and not after another."""
-        runs = self._known(product_type)
+        runs = self._runs_of(product_type)
         latest = bisect_right(runs, (until, "\uffff")) - 1
         return latest > 0 and runs[latest][0] > after
 
-    def unexpected(self, fills: Iterable[SequencedFill]) -> set[ProductType]:
-        """The product types of fills that show a change of mode that is not known yet."""
-        product_types = set()
+    def note(self, fills: Iterable[SequencedFill]) -> set[ProductType]:
+        """Take in fills; the product types of which they show a change of mode that is not known yet."""
+        product_types: set[ProductType] = set()
         for instant, fill in fills:
             mode = fill.meaning.mode
             if mode is None:
                 continue
-            runs = self._known(fill.key.product_type)
+            runs = self._runs_of(fill.key.product_type)
             index = bisect_right(runs, (instant, "\uffff")) - 1
             if index < 0 and runs and runs[0][1] == mode:
                 runs[0] = (instant, mode)  # how far back the oldest mode reaches changes nothing
@@ -84,8 +84,8 @@ class PositionModes:
                 product_types.add(fill.key.product_type)
         return product_types
 
-    def find(self, product_type: ProductType) -> Instant | None:
-        """Find anew where the mode changed between two fills; gives the first place where that is not as it was."""
+    def rebuild(self, product_type: ProductType) -> Instant | None:
+        """Read anew where the mode changed between two fills, and keep it; the first instant of which that is news."""
         rows = self._connection.execute(
             "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
             " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
@@ -95,7 +95,7 @@ class PositionModes:
             (product_type,),
         ).fetchall()
         runs = [(Instant(time, ordinal), str(mode)) for time, ordinal, mode in rows]
-        known = self._known(product_type)
+        known = self._runs_of(product_type)
         changes, known_changes = set(runs[1:]), set(known[1:])
         self._runs[product_type] = runs
         self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (product_type,))
@@ -105,7 +105,7 @@ class PositionModes:
         )
         return min((instant for instant, _ in changes ^ known_changes), default=None)
 
-    def _known(self, product_type: ProductType) -> list[tuple[Instant, str]]:
+    def _runs_of(self, product_type: ProductType) -> list[tuple[Instant, str]]:
         runs = self._runs.get(product_type)
         if runs is None:
             rows = self._connection.execute(

@@ -110,8 +110,8 @@ class Ledger:
         for sequenced in fills:
             self._book(sequenced)
             by_leg[sequenced.fill.key].append(sequenced)
-        for product_type in self._modes.unexpected(fills):
-            self._find_modes(product_type)
+        for product_type in self._modes.note(fills):
+            self._rebuild_modes(product_type)
         for key, sequenced_fills in by_leg.items():
             sequenced_fills.sort(key=lambda sequenced: sequenced.instant)
             self._take_in(key, sequenced_fills)
@@ -121,7 +121,7 @@ class Ledger:
         self._book(before, times=-1)
         self._book(after)
         if before.fill.meaning.mode is not after.fill.meaning.mode:
-            self._find_modes(after.fill.key.product_type)
+            self._rebuild_modes(after.fill.key.product_type)
         for key in {before.fill.key, after.fill.key}:
             self._send_back(key, min(before.instant, after.instant))
 
@@ -172,7 +172,7 @@ class Ledger:
                 f"SELECT state, applied_time, applied_ordinal, behind FROM ledger_leg WHERE {_OF_LEG}", key
             ).fetchone()
             if row is None:
-                kept = _KeptLeg(self._first_state(key), BEFORE_ALL, False)
+                kept = _KeptLeg(self._first_state(key), BEFORE_ALL, behind=False)
             else:
                 kept = _KeptLeg(leg_from_json(key, load_json(row[0])), Instant(row[1], row[2]), bool(row[3]))
             self._legs[key] = kept
@@ -199,7 +199,7 @@ class Ledger:
     def _apply(self, kept: _KeptLeg, sequenced: SequencedFill) -> None:
         leg, (instant, fill) = kept.leg, sequenced
         ended: tuple[Trip, ...] = ()
-        if self._modes.changed(leg.key.product_type, kept.applied, instant):
+        if self._modes.changed_between(leg.key.product_type, kept.applied, instant):
             ended = leg.flatten()
         elif any(kept.applied.time < end <= instant.time for end in self._ends_of_lost_fills(leg.key.product_type)):
             ended, leg.proven = leg.flatten(), False
@@ -317,9 +317,9 @@ class Ledger:
         self._changed_legs.add(key)
         return count
 
-    def _find_modes(self, product_type: ProductType) -> None:
-        """Find where the position mode changed; legs go back to where that is newly known."""
-        first_change = self._modes.find(product_type)
+    def _rebuild_modes(self, product_type: ProductType) -> None:
+        """Keep where the position mode changed; legs go back to where that is news."""
+        first_change = self._modes.rebuild(product_type)
         if first_change is not None:
             self._go_back_to(product_type, first_change)
 
