@@ -122,7 +122,7 @@ class AccountStorage:
         self._known(self.identity)
         if self._first_rows is not None:
             await self._first_rows()
-        await self._keeps(self._open_journal(self.identity))
+        await self._try_step(self._open_journal(self.identity))
         file = archive_file(self._settings, self.identity)
         try:
             self.archive = await self._disk.run(_open_archive, file)
@@ -130,8 +130,8 @@ class AccountStorage:
             self.trouble = str(problem)
             self.archive = await self._disk.run(_open_archive, None)
         for attach in self._attach:
-            await self._keeps(attach(self.archive))
-        await self._keeps(self._bring_ledger_forward(self.archive))
+            await self._try_step(attach(self.archive))
+        await self._try_step(self._bring_ledger_forward(self.archive))
         while self._owner_seen is not None:
             await asyncio.sleep(OWNER_AGAIN_S)
             self._owner_seen(await current_owner(self._client))
@@ -141,7 +141,7 @@ class AccountStorage:
         while archive.fills_to_book:
             await self._disk.run(archive.advance_ledger)
 
-    async def _keeps(self, step: Awaitable[None]) -> None:
+    async def _try_step(self, step: Awaitable[None]) -> None:
         """Take one step; why it fails is kept in `trouble`, and those after it are taken."""
         try:
             await step
@@ -167,21 +167,21 @@ class AccountStorage:
                     await self._disk.run(self._accounts.remember, key, identity.uid)
             except FileUnusable as problem:
                 # Were the account taken for another, what it has not settled would lock nothing.
-                self._not_kept(str(problem))
+                self._say_trouble(str(problem))
             except OSError as problem:
                 why = f"{settings.data_dir} cannot be written ({problem.strerror}). Make it writable, or set data_dir"
-                self._not_kept(why)
+                self._say_trouble(why)
             except ExchangeError:
                 pass
             except Exception as problem:
                 _log.exception("the account could not be identified")
-                self._not_kept(f"the account's owner could not be determined ({type(problem).__name__}: {problem})")
+                self._say_trouble(f"the account's owner could not be determined ({type(problem).__name__}: {problem})")
             else:
                 self.trouble = None
                 return identity
             await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
             wait = min(longest, wait * 2)
 
-    def _not_kept(self, why: str) -> None:
+    def _say_trouble(self, why: str) -> None:
         self.trouble = why
         self._troubled(why)

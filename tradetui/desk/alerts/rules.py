@@ -29,8 +29,6 @@ class RuleKind(StrEnum):
 
 
 class Channel(StrEnum):
-    """Channels by which an alert is delivered."""
-
     LINE = "line"
     BELL = "bell"
     DESKTOP = "desktop"

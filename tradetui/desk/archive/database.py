@@ -63,10 +63,10 @@ class Archive:
         """
         self.trimmed = file is None
         """Whether it only holds the newest rows."""
-        self._copied: Path | None = None
+        self._backed_up: Path | None = None
         if file is not None:
             back_up_before_ledger(file)
-            self._copied = file if backup_path(file).exists() else None
+            self._backed_up = file if backup_path(file).exists() else None
         try:
             self.connection = open_file(file, ARCHIVE_VERSIONS, checks=checks)
         except FileUnusable:
@@ -92,7 +92,7 @@ class Archive:
     ) -> set[str]:
         """Keep rows and what is still missing between them, in one step; gives the ids of new or changed rows."""
         changed: set[str] = set()
-        with self._changing():
+        with self._ledger_transaction():
             for row in rows:
                 record = row.record
                 if row.row_id in self._trimmed_ids:
@@ -113,7 +113,7 @@ class Archive:
                 )
                 for gap in missing:
                     if gap.kept_from is not None:
-                        self._lose(product_type, gap, gap.kept_from)
+                        self._note_lost(product_type, gap, gap.kept_from)
             if self.trimmed and changed:
                 self._trim(kind)
         return changed
@@ -124,13 +124,13 @@ class Archive:
         Where older fills are still to come, legs wait for them, which would send them back again, unless `over_gaps`
         says that they are to be read now. Gives whether more is to be done.
         """
-        with self._changing():
+        with self._ledger_transaction():
             self.fills_to_book = self._ledger.book_tail()
             gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM hole")}
             more = self.fills_to_book > 0 or self._ledger.take_legs_forward(() if over_gaps else gaps)
-        if self._copied is not None and not self.fills_to_book:
-            delete_backup(self._copied)
-            self._copied = None
+        if self._backed_up is not None and not self.fills_to_book:
+            delete_backup(self._backed_up)
+            self._backed_up = None
         return more
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
@@ -142,7 +142,7 @@ class Archive:
         tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
         if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(tail).fetchone():
             return False
-        with self._changing():
+        with self._ledger_transaction():
             return self._ledger.prove_starts(product_type, held, at_ms)
 
     @property
@@ -158,7 +158,7 @@ class Archive:
         with transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
-    def _lose(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
+    def _note_lost(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
         """Keep which fills are lost; what legs held then is not known."""
         above_ms = fill_time(self.connection, product_type, gap.cursor)
         until = kept_from if above_ms is None else min(kept_from, above_ms)
@@ -205,7 +205,7 @@ class Archive:
         self._thinned_hour = sample.time // THINNED_EVERY_MS
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
+    def _ledger_transaction(self) -> Iterator[None]:
         """A transaction that the ledger takes part in; where it is undone, the ledger forgets what it had of it."""
         try:
             with transaction(self.connection):

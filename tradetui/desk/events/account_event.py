@@ -23,8 +23,6 @@ _EVENT_ID: Final = re.compile(r"(?P<number>\d{1,18})-(?P<log>[0-9a-f]{8})-(?P<ti
 
 
 class EventKind(StrEnum):
-    """Kinds of events."""
-
     FILL = "fill"
     ORDER = "order"
     TRIGGER = "trigger"

@@ -67,13 +67,13 @@ class AccountEvents:
         self._changed = asyncio.Event()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
         self._gone: dict[_OrderKey, tuple[GoneOrder, float]] = {}
-        self._gone_before: set[_OrderKey] = set()
+        self._gone_at_start: set[_OrderKey] = set()
         self._log: EventLog | None = None
         self._number = 0
         self._since_ms = 0
-        self._orders_after: int | None = None
+        self._newest_at_start: int | None = None
         self._link_lost = False
-        self._not_kept = ""
+        self._archive_notice = ""
 
     @property
     def health(self) -> Health:
@@ -110,9 +110,10 @@ class AccountEvents:
         lost = health.state in LOST_LINKS
         if lost is not self._link_lost and not self._refused_from_the_first(health):
             self._link_lost = lost
-            remedy = f" {health.remedy}" if health.remedy else ""
-            went = f"{LOST_LINKS[health.state]}: {health.sentence}.{remedy}" if lost else ""
-            self._notice(went or "Link back: the exchange answers again.")
+            if lost:
+                self._notice(f"{LOST_LINKS[health.state]}: {health.sentence}. {health.remedy}".strip())
+            else:
+                self._notice("Link back: the exchange answers again.")
 
     def _refused_from_the_first(self, health: Health) -> bool:
         """Whether waiting cannot help, as with a key that was never taken."""
@@ -130,9 +131,9 @@ class AccountEvents:
         except (sqlite3.Error, OSError) as problem:
             if self._steps is not None:
                 self._steps.forget()
-            self._say_not_kept(f"Events wait: the archive cannot be written ({problem}).")
+            self._notice_archive(f"Events wait: the archive cannot be written ({problem}).")
             return []
-        self._say_not_kept("")
+        self._notice_archive("")
         if events:
             self._number = events[-1].id.number
             self._changed.set()  # there may be more of them
@@ -190,17 +191,17 @@ class AccountEvents:
                     continue  # one of them may be the order that is not there
                 for gone in gone_orders:
                     self._gone.setdefault((gone.product_type, gone.order_id), (gone, now_s))
-            if self._orders_after is None:
+            if self._newest_at_start is None:
                 # What changed before is news to nobody who reads from now on.
-                self._orders_after = await self._desk.disk.run(log.newest_number) if self._since is None else 0
-                self._gone_before = set(self._gone) if self._since is None else set()
-        due = [gone for gone, seen_s in self._gone.values() if self._is_over(seen_s, now_s)]
+                self._newest_at_start = await self._desk.disk.run(log.newest_number) if self._since is None else 0
+                self._gone_at_start = set(self._gone) if self._since is None else set()
+        due = [gone for gone, seen_s in self._gone.values() if self._is_surely_gone(seen_s, now_s)]
         if due:
             await self._desk.disk.run(log.take_gone, due)
             for gone in due:
                 del self._gone[gone.product_type, gone.order_id]
 
-    def _is_over(self, seen_s: float, now_s: float) -> bool:
+    def _is_surely_gone(self, seen_s: float, now_s: float) -> bool:
         """Whether an order that was seen gone is not there at a second look, and its last fills are known."""
         orders_read_s = self._desk.orders.snapshot.read_at
         if self._orders is not None or orders_read_s is None or orders_read_s < seen_s + CONFIRMED_S:
@@ -218,14 +219,14 @@ class AccountEvents:
             return True
         if event.kind is EventKind.ORDER and self._since is None:
             key = (event.product_type, event.subject_id)
-            if event.id.number <= (self._orders_after or 0):
+            if event.id.number <= (self._newest_at_start or 0):
                 return False
-            if key in self._gone_before and event.details["state"] in (OrderState.FILLED, OrderState.GONE):
-                self._gone_before.discard(key)
+            if key in self._gone_at_start and event.details["state"] in (OrderState.FILLED, OrderState.GONE):
+                self._gone_at_start.discard(key)
                 return False
         return event.product_type in self._desk.settings.product_types
 
-    def _say_not_kept(self, sentence: str) -> None:
-        if sentence and sentence != self._not_kept:
+    def _notice_archive(self, sentence: str) -> None:
+        if sentence and sentence != self._archive_notice:
             self._notice(sentence)
-        self._not_kept = sentence
+        self._archive_notice = sentence
