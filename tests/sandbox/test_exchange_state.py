@@ -111,10 +111,10 @@ def test_faults_are_named_and_rated() -> None:
 def test_planned_faults_come_once_and_heal() -> None:
     faults = Faults({}, 1)
     faults.next("429", endpoint="futures.fills", times=2)
-    assert faults.of_call("futures.accounts") is None
-    assert [faults.of_call("futures.fills") for _ in range(3)] == ["429", "429", None]
+    assert faults.take_for_call("futures.accounts") is None
+    assert [faults.take_for_call("futures.fills") for _ in range(3)] == ["429", "429", None]
     faults.next("delay", times=9)
     heal(faults)
-    assert faults.of_call("futures.fills") is None
+    assert faults.take_for_call("futures.fills") is None
     assert set(FAULT_KINDS) >= {"dropped-before", "dropped-after", "truncated", "stale-reads"}
     assert issubclass(ConnectionDropped, ConnectionError)

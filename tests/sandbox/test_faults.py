@@ -67,8 +67,8 @@ def total(answer: httpx.Response, leg: str = "long") -> str:
 
 def test_of_several_faults_that_are_drawn_for_one_call_none_hides_another_for_good() -> None:
     faults = Faults({"delay": 1.0, "429": 1.0, "closed-only": 1.0, "liquidated": 1.0}, seed=7)
-    assert {faults.of_call("futures.fills") for _ in range(50)} == {"delay", "429"}
-    assert {faults.of_reversal() for _ in range(50)} == {"closed-only", "liquidated"}
+    assert {faults.take_for_call("futures.fills") for _ in range(50)} == {"delay", "429"}
+    assert {faults.take_for_reversal() for _ in range(50)} == {"closed-only", "liquidated"}
 
 
 async def test_a_skewed_clock_refuses_a_right_time_stamp_and_takes_its_own(fresh: Caller) -> None:

@@ -88,13 +88,13 @@ async def test_it_ends_while_an_answer_is_delayed() -> None:
     server = asyncio.create_task(serving(sandbox, "127.0.0.1", 0, ready.set_result, stop))
     base_url = await ready
     arrived = asyncio.Event()
-    chosen = sandbox.faults.of_call
+    chosen = sandbox.faults.take_for_call
 
     def delayed(endpoint: str) -> str | None:
         arrived.set()
         return chosen(endpoint)
 
-    sandbox.faults.of_call = delayed  # type: ignore[method-assign]
+    sandbox.faults.take_for_call = delayed  # type: ignore[method-assign]
     sandbox.faults.next("delay")
     async with httpx.AsyncClient(base_url=base_url) as client:
         asking = asyncio.create_task(client.get(TIME))

@@ -123,7 +123,7 @@ class Sandbox:
         address = (scope.get("client") or ("",))[0]
         request = HttpCall(scope["method"], scope["path"], query, headers, body, address)
         endpoint = _ROUTES.get((request.method, request.path))
-        fault = self.faults.of_call(endpoint.name) if endpoint is not None else None
+        fault = self.faults.take_for_call(endpoint.name) if endpoint is not None else None
         if fault == "dropped-before":
             _drop(scope)
             return

@@ -58,7 +58,7 @@ def funding(spec: ContractSpec, leg: str, size: Decimal, mark: Decimal) -> Decim
 
 @dataclass
 class FuturesBook:
-    """Balances by margin coin, holdings, orders, fills and triggers of one product type.
+    """Balances by margin coin, holdings, orders (resting, and `done`), fills and triggers of one product type.
 
     `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin
     beside the margin coin, by coin: where there are any the account is in multi-assets mode. `isolated` names the

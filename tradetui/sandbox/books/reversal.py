@@ -48,26 +48,27 @@ class ReversalSteps(NamedTuple):
     open_leg: str
 
 
-def steps_of(account: FuturesBook, requested: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
+def steps_of(book: FuturesBook, requested: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
     """The steps of a request, by the interface's rules; raises Refusal."""
     symbol = requested.spec.symbol
-    if account.mode == HEDGE:
+    if book.mode == HEDGE:
         if not requested.trade_side:
             raise Refusal("40774", MODE_MISMATCH)
         if not requested.side:
             raise Refusal("40019", "Parameter side cannot be empty")
         if requested.size is None:
             raise Refusal("40019", "Parameter size cannot be empty")
-        held = account.held(symbol, "long" if requested.side == "buy" else "short")
+        held = book.held(symbol, "long" if requested.side == "buy" else "short")
     else:
         if requested.trade_side:
             raise Refusal("40774", MODE_MISMATCH)
-        held = account.net(symbol)
+        held = book.net(symbol)
     if held is None:
         raise Refusal("22002", "No position to close")
-    whole = requested.size is None or (account.mode == ONE_WAY and not honours_one_way_size)
-    amount = held.size if whole or requested.size is None else min(requested.size, held.size)
-    return ReversalSteps(held, amount, amount, "short" if held.leg == "long" else "long")
+    size = held.size
+    if requested.size is not None and (book.mode == HEDGE or honours_one_way_size):
+        size = min(requested.size, held.size)
+    return ReversalSteps(held, size, size, "short" if held.leg == "long" else "long")
 
 
 def reverse_as(
@@ -85,29 +86,29 @@ def reverse_as(
 
 
 def _perform(
-    account: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
+    book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
     """Close, then open as much as margin allows; returns the order whose id the reply names (the closing one)."""
-    closing = _order(account, requested, steps.held.leg, steps.close_size, at, closes=True)
+    closing = _order(book, requested, steps.held.leg, steps.close_size, at, closes=True)
     # A fault decides the outcome; margin must not change it.
-    most = affordable(account, requested.spec, at) if fault is None else steps.open_size
+    most = affordable(book, requested.spec, at) if fault is None else steps.open_size
     opened = requested.spec.size(min(steps.open_size, max(ZERO, most)))
     if opened > ZERO:
-        _order(account, requested, steps.open_leg, opened, at, closes=False)
+        _order(book, requested, steps.open_leg, opened, at, closes=False)
     return closing
 
 
 def _order(
-    account: FuturesBook, requested: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
+    book: FuturesBook, requested: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
 ) -> Order:
     """One of the two market orders, filled at once, or cancelled at size zero; the closing one has the request's id."""
-    side, trade_side = order_sides(account.mode, leg, closes=closes)
+    side, trade_side = order_sides(book.mode, leg, closes=closes)
     client_oid = requested.client_oid if closes else ""
-    order = market_order(account, requested.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
+    order = market_order(book, requested.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
     if size > ZERO:
-        fill(account, order, size, at)
+        fill(book, order, size, at)
     else:
-        cancel(account, order, at)
+        cancel(book, order, at)
     return order
 
 

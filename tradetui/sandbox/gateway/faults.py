@@ -53,14 +53,14 @@ class Faults:
             raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
         self._planned.append(_Planned(kind, endpoint, times))
 
-    def of_call(self, endpoint: str) -> str | None:
-        """The fault of this call's transport, or None."""
-        return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))
+    def take_for_call(self, endpoint: str) -> str | None:
+        """The fault of a call's transport, None mostly; one that was planned is used up."""
+        return self._take(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))
 
-    def of_reversal(self) -> str | None:
-        return self._pick("futures.reverse", frozenset(REVERSAL_FAULTS))
+    def take_for_reversal(self) -> str | None:
+        return self._take("futures.reverse", frozenset(REVERSAL_FAULTS))
 
-    def _pick(self, endpoint: str, kinds: frozenset[str]) -> str | None:
+    def _take(self, endpoint: str, kinds: frozenset[str]) -> str | None:
         for planned in self._planned:
             if planned.kind in kinds and planned.endpoint in (None, endpoint):
                 planned.times -= 1

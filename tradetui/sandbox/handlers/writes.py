@@ -47,7 +47,7 @@ def _reverse(exchange_state: ExchangeState, key: SandboxKey, body: Any, faults: 
     if "size" in values and size is None:
         raise Refusal("40020", "Parameter size error")
     requested = RequestedReversal(spec, side, trade_side, size, client_oid)
-    return exchange_state.reverse(key.uid, product_type, requested, faults.of_reversal())
+    return exchange_state.reverse(key.uid, product_type, requested, faults.take_for_reversal())
 
 
 MAX_BATCH: Final = 5
