@@ -30,21 +30,21 @@ def test_a_row_that_has_gone_is_let_go() -> None:
     rows = {name: Row(name) for name in ("stays", "goes")}
     gone = weakref.ref(rows["goes"])
     for name, row in rows.items():
-        cells.of(name, row)
-    drawn = cells.of("stays", rows["stays"])
+        cells.drawn_row(name, row)
+    drawn = cells.drawn_row("stays", rows["stays"])
     cells.forget_gone(MemoryRows([rows["stays"]], ["stays"], 2))
     del rows["goes"], row
     gc.collect()
     assert gone() is None
-    assert cells.of("stays", rows["stays"]) is drawn
+    assert cells.drawn_row("stays", rows["stays"]) is drawn
 
 
 def test_an_equal_row_takes_the_place_of_the_one_before() -> None:
     cells = Cells(COLUMNS, DEFAULT_FORMAT)
     before = Row("a")
-    drawn, former = cells.of("a", before), weakref.ref(before)
+    drawn, former = cells.drawn_row("a", before), weakref.ref(before)
     newer = replace(before)
-    assert cells.of("a", newer)[1:] == drawn[1:]
+    assert cells.drawn_row("a", newer)[1:] == drawn[1:]
     del before, drawn
     gc.collect()
     assert former() is None

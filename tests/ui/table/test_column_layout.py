@@ -63,7 +63,7 @@ def test_a_time_that_could_not_be_read_stays_as_it_came_where_only_a_day_has_roo
     columns = [column for column in trigger_columns([row]) if column.id == "uTime"]
     cells = Cells(columns, DEFAULT_FORMAT)
     cells.lay_out(8)
-    assert cells.of("1", row).texts == ("20 No…",)
+    assert cells.drawn_row("1", row).texts == ("20 No…",)
 
 
 def test_the_first_column_that_would_go_is_short_where_that_fits() -> None:

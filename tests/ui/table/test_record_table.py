@@ -431,7 +431,7 @@ async def test_a_line_is_as_wide_as_it_says() -> None:
             app.table._lines.header(app.table.model.cells, Sort("profit"), 0),
             app.table._lines.row(drawn, 1, layout),
             app.table._lines.row(drawn, None, layout),
-            app.table._lines.totals(app.table.model.cells.totals({}), layout),
+            app.table._lines.totals(app.table.model.cells.drawn_totals({}), layout),
         )
         for strip in strips:
             assert strip.cell_length == sum(segment.cell_length for segment in strip)

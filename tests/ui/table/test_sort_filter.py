@@ -78,7 +78,7 @@ def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
         for index in range(100):
             row = rows.row(index)
             assert row is not None
-            cells.of(row.row_id, row)
+            cells.drawn_row(row.row_id, row)
             met.append(weakref.ref(row))
             del row
     assert sum(row() is not None for row in met) < 1500

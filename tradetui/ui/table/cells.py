@@ -83,7 +83,7 @@ class Cells(Generic[RowT]):
         self.measure_totals(totals)
         for row in rows:
             for column_index, column in enumerate(self.columns):
-                self._measured(column_index, column, row)
+                self._measured_text(column_index, column, row)
 
     def measure_totals(self, totals: Mapping[str, tuple[str, Tone]]) -> None:
         for column_index, column in enumerate(self.columns):
@@ -96,7 +96,8 @@ class Cells(Generic[RowT]):
             for column, longest in zip(self.columns, self._longest, strict=True)
         ]
 
-    def _measured(self, column_index: int, column: Column[RowT], record: RowT) -> tuple[str, Tone, bool]:
+    def _measured_text(self, column_index: int, column: Column[RowT], record: RowT) -> tuple[str, Tone, bool]:
+        """A cell's text and tone, and whether it is a number; its length widens the column."""
         text, tone = column.cell(record, self.cell_format)
         text = scrub(text)
         # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
@@ -113,7 +114,7 @@ class Cells(Generic[RowT]):
 
     # Rows
 
-    def of(self, row_id: str, record: RowT) -> Drawn:
+    def drawn_row(self, row_id: str, record: RowT) -> Drawn:
         """The cells of a row, made again only if another row had this id before."""
         known = self._rows.get(row_id)
         if known is not None and known.record is record:
@@ -122,12 +123,12 @@ class Cells(Generic[RowT]):
             # The record that is newer lives on as a row of its feed; the one before is not to live on here.
             self._rows[row_id] = known = known._replace(record=record)
             return known
-        drawn = self._rows[row_id] = self._made(record)
+        drawn = self._rows[row_id] = self._draw(record)
         if len(self._rows) > ROWS_KEPT:
             del self._rows[next(iter(self._rows))]
         return drawn
 
-    def totals(self, totals: Mapping[str, tuple[str, Tone]]) -> Drawn:
+    def drawn_totals(self, totals: Mapping[str, tuple[str, Tone]]) -> Drawn:
         texts: list[str] = []
         tones: list[Tone] = []
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
@@ -154,12 +155,12 @@ class Cells(Generic[RowT]):
         self.cell_format = cell_format
         self._rows.clear()
 
-    def _made(self, record: RowT) -> Drawn:
+    def _draw(self, record: RowT) -> Drawn:
         texts: list[str] = []
         tones: list[Tone] = []
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
             column = self.columns[column_index]
-            text, tone, is_number = self._measured(column_index, column, record)
+            text, tone, is_number = self._measured_text(column_index, column, record)
             if column.short is not None and cells_of(text) > width and not _is_unreadable(column, record):
                 text = column.short(record, self.cell_format)
             texts.append(fitted(text, width, right=is_number))

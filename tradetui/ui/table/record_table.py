@@ -256,7 +256,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         if slot == 0 and parts.has_rule:
             return self._lines.rule(self._column_room, "" if parts.has_note else self._drawn_note)
         if slot == parts.has_rule and parts.has_totals:
-            return self._lines.totals(self.model.cells.totals(self.model.footer.totals), self.model.cells.layout)
+            return self._lines.totals(self.model.cells.drawn_totals(self.model.footer.totals), self.model.cells.layout)
         return self._lines.note(self._drawn_note, self._column_room)
 
     def _note(self) -> str:

@@ -103,7 +103,7 @@ class TableModel(Generic[RowT_co]):
         has_cursor = row_index == self.cursor.row_index
         if record is None:
             return Line(row_index < self.rows.count, has_cursor)
-        drawn = self.cells.of(self.rows.row_id(row_index) or "", record)
+        drawn = self.cells.drawn_row(self.rows.row_id(row_index) or "", record)
         return Line(True, has_cursor, drawn.texts, drawn.tones)
 
     def footer_parts(self, room: int) -> FooterParts:
