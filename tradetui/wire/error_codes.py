@@ -231,11 +231,7 @@ _AMBIGUOUS: Final = "40808"  # a parameter was wrong, or the exchange's servers 
 # A client id is made for one request: where an order has it already, that request was taken. That no order of an id
 # is there may be said of the very order the write has made.
 _SPEAKS_OF_ANOTHER_STATE: Final = frozenset({CodeGroup.DUPLICATE, CodeGroup.NO_SUCH_ORDER})
-_NAMES_THE_FAULT: Final = (
-    "checkBDScale",
-    "is null",
-    "delegate count",
-)  # in the message of 40808 where a parameter was wrong
+_NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")  # in 40808, of a wrong parameter
 
 COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
     "This interface is only applicable to the new Copy model": (
