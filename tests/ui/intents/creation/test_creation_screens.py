@@ -16,7 +16,7 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY
-from tradetui.desk.creation import FIELD_TITLES, ProfileNotWritten
+from tradetui.desk.creation import FIELD_TITLES, AccountKeys, ProfileNotWritten
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.intents.states import State
@@ -677,6 +677,31 @@ async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
         assert PASSPHRASE not in screen_text(second.app)
         await pilot.press("q")
         assert second.app.screen_stack[-1] is second.app.main
+
+
+async def test_a_secret_is_never_shown_under_the_key_that_the_cursor_went_on_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = AppOnFewRows(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos"])
+        await sent(stage, pilot)
+        read = AccountKeys.secrets
+
+        async def slow(keys: AccountKeys, name: str) -> Secrets:
+            await asyncio.sleep(1)
+            return await read(keys, name)
+
+        monkeypatch.setattr(AccountKeys, "secrets", slow)
+        issued = stage.app.screen.query_one(IssuedKeys)
+        revealing = asyncio.create_task(issued.action_reveal())
+        await asyncio.sleep(0.5)
+        issued.action_cursor(1)
+        await revealing
+        await pilot.pause()
+        secrets = [key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE]
+        assert len(secrets) == 2
+        assert not any(secret in screen_text(stage.app) for secret in secrets)
 
 
 async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""The keys issued to this account: hidden at first, copied without being shown, made profiles in one step."""
+"""The keys issued to this account: hidden at first, copied without being shown, made profiles in one step.
+
+A secret is shown and copied for the key under the cursor alone.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
 
 COVERED = "•" * 12
-LABEL = 14
+_LABEL = 14
 _HINTS = "v shows · a copies the API key · s the secret · x the passphrase"
 _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
 
@@ -74,8 +77,8 @@ class IssuedKeys(Vertical):
 
     @property
     def entry(self) -> StoredKey | None:
-        at = self._key_list.highlighted
-        return self._entries[at] if at is not None and at < len(self._entries) else None
+        index = self._key_list.highlighted
+        return self._entries[index] if index is not None and index < len(self._entries) else None
 
     @staticmethod
     def _summary(entry: StoredKey) -> str:
@@ -117,7 +120,7 @@ class IssuedKeys(Vertical):
 
     @staticmethod
     def _line(label: str, text: str, style: str = "") -> Content:
-        return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(text), style))
+        return Content.assemble((f"{label:<{_LABEL}}", "$quiet"), (scrub(text), style))
 
     def action_cursor(self, by: int) -> None:
         self._key_list.highlighted = max(0, min((self._key_list.highlighted or 0) + by, len(self._entries) - 1))
@@ -133,7 +136,10 @@ class IssuedKeys(Vertical):
             return None
 
     async def action_reveal(self) -> None:
-        self._shown = None if self._shown is not None else await self._secrets()
+        entry = self.entry
+        secrets = None if self._shown is not None else await self._secrets()
+        # The cursor may have gone on to another key while the store was read.
+        self._shown = secrets if self.entry is entry else None
         self._draw()
 
     async def action_copy(self, name: str) -> None:
