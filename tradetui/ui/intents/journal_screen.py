@@ -166,9 +166,8 @@ class JournalScreen(RecordsScreen[Intent]):
             # Checked first, so that nobody types a reason in vain.
             notify(self.app, reason, severity="warning")
             return
-        name = intent.scope.rpartition("|")[2]
         caution = str(intent.details.get("next") or (DOUBT_CAUTION if intent.state in ENDED else CAUTION))
-        dialog = ReleaseDialog(intent.title, end_of_intent(intent), name, caution)
+        dialog = ReleaseDialog(intent.title, end_of_intent(intent), intent.scope.rpartition("|")[2], caution)
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._release(intent, why), exit_on_error=False))
 
     def _creation_of(self, intent: Intent) -> Creation | None:

@@ -36,7 +36,7 @@ class ChartPanel(Widget, can_focus=True):
     """The chart, a sparkline where it has no room, or a sentence where there is nothing to draw."""
 
     def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
-        """`inline` draws in the loop instead of a thread, which takes the same number of steps each time."""
+        """`inline` draws in the loop, without a thread."""
         super().__init__(id="chart-canvas")
         self._draw_chart = draw
         self._has_utf8 = has_utf8

@@ -23,8 +23,8 @@ from tradetui.wire.exchange_time import DAY_MS, unix_ms, utc_moment
 
 _BELOW: Final = 2
 """Lines under the canvas: the axis and its labels."""
-# plotext draws on one figure for the whole process.
 _figure_free: Final = Lock()
+"""plotext draws on one figure for the whole process."""
 _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10), Decimal(20))
 """Round steps between ticks, of the same order of magnitude."""
 _HOUR_MS: Final = 3_600_000

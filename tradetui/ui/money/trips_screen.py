@@ -101,6 +101,6 @@ class TripsScreen(RecordsScreen[TripLine]):
         except (sqlite3.Error, OSError) as problem:
             notify(self.app, f"The archive cannot be read: {problem}", severity="error")
             return
-        first_ms, last_ms = row.trip.opened_ms, row.trip.last_ms
-        dates = DateFilter(first_ms, last_ms, (row.symbol,), whole_symbols=True, archive_ids=fill_ids)
+        opened_ms, last_ms = row.trip.opened_ms, row.trip.last_ms
+        dates = DateFilter(opened_ms, last_ms, (row.symbol,), whole_symbols=True, archive_ids=fill_ids)
         self.post_message(OpenHistory(FILLS.name, dates))

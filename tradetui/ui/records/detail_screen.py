@@ -216,9 +216,8 @@ class DetailScreen(DimmingScreen[None]):
         if feed_name != self.feed_name or not self.is_mounted:
             return
         index = snapshot.index_of(self._row_id)
-        gone = index is None
-        if gone != self._gone:
-            self._gone = gone
+        if (index is None) != self._gone:
+            self._gone = index is None
             self._frame.border_title = sanitized(self._heading_now)
         record = snapshot.row(index) if index is not None else None
         if record is not None and record != self._record:

@@ -1,7 +1,4 @@
-"""The keys issued to this account: hidden at first, copied without being shown, made profiles in one step.
-
-A secret is shown and copied for the key under the cursor alone.
-"""
+"""The keys issued to this account: hidden at first, copied without being shown, made profiles in one step."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Hedge mode has a row for LONG, SHORT and their net; one-way mode one for each re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -81,7 +81,7 @@ def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, r
     """The same table with the present position in its last column; a row that differs from the preview is marked."""
     figures = figures_of(preview)
     came_true = any(held == result.after for result in plan.results)
-    sizes = dict(_sizes_held(held))
+    sizes = _sizes_held(held)
     rows = [TableRow("", ("before", "change", "afterwards", "held"))]
     for index, row in enumerate(_held_rows(preview, plan, figures, Marks())):
         actual = sizes.get("net" if index and row.name == "or" else row.name)
@@ -181,7 +181,8 @@ def _worth(amount: Decimal, mark: Decimal, *, signed: bool) -> str:
     return Figures(None, "USD").money(amount * mark, signed=signed)
 
 
-def _sizes_held(held: Holdings | None) -> Iterable[tuple[str, Decimal]]:
+def _sizes_held(held: Holdings | None) -> Mapping[str, Decimal]:
+    """What is held by the name of its row; nothing where that is not known."""
     if isinstance(held, Legs):
-        return (("LONG", held.long), ("SHORT", held.short), ("net", held.long - held.short))
-    return (("net", held.net),) if held is not None else ()
+        return {"LONG": held.long, "SHORT": held.short, "net": held.long - held.short}
+    return {} if held is None else {"net": held.net}
