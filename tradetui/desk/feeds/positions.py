@@ -220,7 +220,6 @@ class _RunningSum:
                 self._last_prices[fill.symbol.upper()] = fill.price
 
     def positions(self) -> list[Position]:
-        """The positions, at the last price met."""
         return [with_mark(position, self._last_prices.get(position.symbol)) for position in self.book.positions()]
 
 

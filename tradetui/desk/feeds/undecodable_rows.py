@@ -51,7 +51,6 @@ class UndecodableRows:
             self._met.update(self.key(row.received) for row in rows)
 
     def forget(self, keys: Iterable[str | int]) -> None:
-        """Count rows no longer that are read well now."""
         if self._met:
             self._met.difference_update(keys)
 

@@ -108,7 +108,6 @@ class Intent(NamedTuple):
 
     @property
     def ends(self) -> int:
-        """The number of times it has ended."""
         return sum(event.state in ENDED for event in self.events)
 
     @property

@@ -29,7 +29,6 @@ class StepWriters:
             self.lives = ProcessLives(directory, secrets.token_hex(6))
 
     def close(self) -> None:
-        """Let other processes see that this one is over."""
         if self.lives is not None:
             self.lives.close()
 

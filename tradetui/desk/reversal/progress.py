@@ -82,7 +82,6 @@ class Sent:
 
 
 def sent_of(intent: Intent) -> Sent:
-    """A sent reversal, from its intent in the journal."""
     details = intent.details
     return Sent(
         intent.id,

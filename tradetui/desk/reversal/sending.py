@@ -105,7 +105,6 @@ class Sending:
         return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
     def abandon(self) -> None:
-        """Keep it from leaving, where it has not left."""
         self.departure.withdraw("it was withdrawn before it was sent")
 
     async def send(self, preview: Preview, before_reading: int) -> Sent:

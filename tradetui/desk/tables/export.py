@@ -136,7 +136,6 @@ def _moment(column: Column[RowT], row: RowT) -> str | None:
 
 
 def _value(column: Column[RowT], row: RowT) -> object:
-    """The value of a cell: None, a number, text, or a nested value."""
     unreadable = unreadable_fields(row)
     if unreadable and column.id in unreadable:
         return unreadable[column.id]

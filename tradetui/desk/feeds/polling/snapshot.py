@@ -16,8 +16,6 @@ DEAD_INTERVALS, DEAD_AT_LEAST_S = 5, 15.0
 
 
 class Freshness(StrEnum):
-    """How far the rows can be relied on."""
-
     LOADING = "loading"
     FRESH = "fresh"
     STALE = "stale"

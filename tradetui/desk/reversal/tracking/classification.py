@@ -36,8 +36,6 @@ _BY_SIZE = _IN_PART | {Outcome.LARGER}
 
 
 class Standing(StrEnum):
-    """The standings of a look."""
-
     UNSEEN = "unseen"
     """Nothing of ours is seen, and it may still come."""
     ABSENT = "absent"

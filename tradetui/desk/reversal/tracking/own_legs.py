@@ -23,13 +23,13 @@ _UNFILLED_ENDS = tuple(status for status in OrderStatus if status.is_over and st
 
 @dataclass(frozen=True, slots=True)
 class OtherLeg:
-    """The fills that are the leg of ours without our id. `ambiguous`: they cannot be separated from others'.
-    `doubtful`: by their size they are ours, while the exchange says that something else made their order, or they
-    came late and nothing says what made it."""
+    """The fills that are the leg of ours without our id."""
 
     fills: tuple[FuturesFill, ...] = ()
     ambiguous: bool = False
+    """Whether they cannot be separated from others'."""
     doubtful: bool = False
+    """Whether they are ours by size alone: something else made their order, or they came late and nothing says what."""
 
 
 def find_other_leg(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:

@@ -111,7 +111,6 @@ def tone_of(amount: Decimal | int | None) -> Tone:
 
 
 def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], Tone]:
-    """The tone of what a row's figure means."""
     return lambda row: tone_of(value(row))
 
 

@@ -225,7 +225,8 @@ class _DaySums:
 def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
     sums = _DaySums(FillTotals())
     zone, day = cell_format.zone, cell_format.summed_day
-    begins, ends = (None, None) if day is None else (_begin_of(day, zone), _begin_of(day + timedelta(days=1), zone))
+    begins = None if day is None else _begin_of(day, zone)
+    ends = None if day is None else _begin_of(day + timedelta(days=1), zone)
     since: datetime | None = None
     for row in rows:
         moment = row.record.c_time

@@ -81,8 +81,6 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
 
 
 class MemoryRows(Generic[RowT_co]):
-    """Rows held in memory, as a view of a snapshot may be."""
-
     def __init__(self, rows: Sequence[RowT_co], row_ids: Sequence[str], generation: int = 0) -> None:
         self._rows = rows
         self._row_ids = row_ids
