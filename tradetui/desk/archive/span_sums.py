@@ -83,6 +83,13 @@ class SpanSums(NamedTuple):
     groups: Sequence[GroupSums]
 
 
+class _BothSums(NamedTuple):
+    """The results of a span by unit, and by symbol and coin."""
+
+    totals: Sequence[GroupSums]
+    symbols: Sequence[GroupSums]
+
+
 def span_sums(
     connection: sqlite3.Connection, spans: Sequence[QuarterSpan], keep_before: int, *, by_symbol: bool
 ) -> Iterator[SpanSums]:
@@ -103,19 +110,20 @@ def span_sums(
             )
         }
         missing = [span for span in chunk if span not in kept]
-        made: dict[QuarterSpan, tuple[list[GroupSums], list[GroupSums]]] = {}
+        made: dict[QuarterSpan, _BothSums] = {}
         for step in range(0, len(missing), SPANS_A_STEP):
-            made |= _make(connection, missing[step : step + SPANS_A_STEP], keep_before)
+            made |= _sum_and_keep(connection, missing[step : step + SPANS_A_STEP], keep_before)
         for span in chunk:
-            groups = made[span][by_symbol] if span in made else _groups_of(kept[span])
+            both = made.get(span)
+            groups = _groups_of(kept[span]) if both is None else both.symbols if by_symbol else both.totals
             if groups:
                 yield SpanSums(span, groups)
 
 
-def _make(
+def _sum_and_keep(
     connection: sqlite3.Connection, spans: Sequence[QuarterSpan], keep_before: int
-) -> Mapping[QuarterSpan, tuple[list[GroupSums], list[GroupSums]]]:
-    """The totals and the symbols of spans from the ledger; those that are over are kept, where the disk takes them."""
+) -> Mapping[QuarterSpan, _BothSums]:
+    """The sums of spans from the ledger; of those that are over they are kept, where the disk takes them."""
     if spans[0].beyond <= keep_before:
         with suppress(sqlite3.OperationalError), transaction(connection):
             made = {span: _summed(connection, span) for span in spans}
@@ -123,16 +131,16 @@ def _make(
                 "INSERT OR REPLACE INTO ledger_span VALUES (?, ?, ?, ?)",
                 [
                     (by_symbol, *span, dump_json(list(map(_as_json, groups))))
-                    for span, totals_and_symbols in made.items()
+                    for span, both in made.items()
                     if span.beyond <= keep_before
-                    for by_symbol, groups in enumerate(totals_and_symbols)
+                    for by_symbol, groups in ((False, both.totals), (True, both.symbols))
                 ],
             )
             return made
     return {span: _summed(connection, span) for span in spans}
 
 
-def _summed(connection: sqlite3.Connection, span: QuarterSpan) -> tuple[list[GroupSums], list[GroupSums]]:
+def _summed(connection: sqlite3.Connection, span: QuarterSpan) -> _BothSums:
     symbols: dict[tuple[str, str, str], GroupSums] = {}
     rows = connection.execute(
         f"SELECT product_type, symbol, coin, {FIGURES} FROM ledger_quarter WHERE quarter >= ? AND quarter < ?", span
@@ -155,7 +163,7 @@ def _summed(connection: sqlite3.Connection, span: QuarterSpan) -> tuple[list[Gro
         if group.is_own_coin and group.funding_in_usd is not None:
             price = price_near(connection, product_type, coin, quarter * QUARTER_MS)
             group.funding_in_usd = None if price is None else group.funding_in_usd + amount * price
-    return _totals(symbols.values()), list(symbols.values())
+    return _BothSums(_totals(symbols.values()), list(symbols.values()))
 
 
 def _totals(groups: Iterable[GroupSums]) -> list[GroupSums]:
@@ -181,12 +189,5 @@ def _groups_of(groups_text: str) -> Sequence[GroupSums]:
 
 def _group_of(values: tuple[tuple[str, str, str], tuple[str, str | None, bool], Sequence[str | int]]) -> GroupSums:
     (product_type, symbol, coin), (funding, funding_in_usd, is_converted), figures = values
-    return GroupSums(
-        product_type,
-        symbol,
-        coin,
-        sums_of(figures),
-        Decimal(funding),
-        None if funding_in_usd is None else Decimal(funding_in_usd),
-        is_converted,
-    )
+    in_usd = None if funding_in_usd is None else Decimal(funding_in_usd)
+    return GroupSums(product_type, symbol, coin, sums_of(figures), Decimal(funding), in_usd, is_converted)
