@@ -15,6 +15,10 @@ from tradetui.wire.models.writes import ReversalRequest
 from tradetui.wire.product_types import ProductType
 
 OneWaySide = Literal["omit", "held", "order"]
+_ALWAYS_ASSUMED = (
+    "two market orders: the price may move in between; without enough margin less is opened, or nothing",
+    "the exchange may cancel resting orders first",
+)
 
 
 class CannotReverse(Exception):
@@ -158,7 +162,7 @@ class ReversalPlan:
 
 
 def plan_reversal(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
-    """The plan of a trader's request, by the rules of endpoint 5 (`click-backhand`); raises CannotReverse."""
+    """The plan of a trader's request, by the rules of `click-backhand`; raises CannotReverse."""
     if params.size is not None and params.size <= ZERO:
         raise CannotReverse("The size must be above zero", "Give a size, or none for the whole position")
     if params.mode is PositionMode.HEDGE:
@@ -178,23 +182,22 @@ def _hedge(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
         raise CannotReverse("In hedge mode a side is needed", "Give buy to reverse the LONG, sell to reverse the SHORT")
     long, short = PositionSide.LONG, PositionSide.SHORT
     closed, opened = (long, short) if params.side is Side.BUY else (short, long)
-    leg, existing = params.held.size_of(closed), params.held.size_of(opened)
-    if leg <= ZERO:
+    held, other = params.held.size_of(closed), params.held.size_of(opened)
+    if held <= ZERO:
         raise _not_held(params, closed.upper())
-    size = leg if params.size is None else params.size
-    part = min(size, leg)
-    after = params.held.moved(closed, -part).moved(opened, part)
+    size = held if params.size is None else params.size
+    turned = min(size, held)
+    after = params.held.moved(closed, -turned).moved(opened, turned)
     assumptions = []
-    if size > leg:
-        assumptions.append(f"size {grouped_digits(size)} is more than is held; only {grouped_digits(leg)} is reversed")
+    if size > held:
+        assumptions.append(f"size {grouped_digits(size)} is more than is held; only {grouped_digits(held)} is reversed")
     request = _request(params, size, params.side, params.trade_side, client_oid)
     sentence = (
-        f"{closed.upper()} {grouped_digits(leg)} becomes {grouped_digits(leg - part)}, "
-        f"{opened.upper()} {grouped_digits(existing)} becomes {grouped_digits(existing + part)}"
+        f"{closed.upper()} {grouped_digits(held)} becomes {grouped_digits(held - turned)}, "
+        f"{opened.upper()} {grouped_digits(other)} becomes {grouped_digits(other + turned)}"
     )
-    return ReversalPlan(
-        params, request, params.held, (ProjectedPosition(after, part, part, sentence),), (*assumptions, *_MARKET)
-    )
+    result = ProjectedPosition(after, turned, turned, sentence)
+    return ReversalPlan(params, request, params.held, (result,), (*assumptions, *_ALWAYS_ASSUMED))
 
 
 def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
@@ -205,30 +208,31 @@ def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
         raise _nothing_held(params)
     if params.side is not None and (params.side is Side.BUY) != (net > ZERO):
         raise _not_held(params, "LONG" if params.side is Side.BUY else "SHORT")
-    amount = abs(net)
+    held = abs(net)
     whole = ProjectedPosition(
-        Net(-net), amount, amount, f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
+        Net(-net), held, held, f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
     )
     results: tuple[ProjectedPosition, ...] = (whole,)
     assumptions: list[str] = []
     if params.size is not None:
-        part = min(params.size, amount)
-        moved = net - 2 * part if net > 0 else net + 2 * part
-        if params.size > amount:
+        turned = min(params.size, held)
+        # What is closed is opened again on the other side, so that the net moves by twice that size.
+        moved = net - 2 * turned if net > 0 else net + 2 * turned
+        if params.size > held:
             assumptions.append(
-                f"size {grouped_digits(params.size)} is more than is held; at most {grouped_digits(amount)} is reversed"
+                f"size {grouped_digits(params.size)} is more than is held; at most {grouped_digits(held)} is reversed"
             )
-        if part < amount:
+        if turned < held:
             sized = ProjectedPosition(
-                Net(moved), part, part, f"the size counts, {grouped_digits(net)} becomes {grouped_digits(moved)}"
+                Net(moved), turned, turned, f"the size counts, {grouped_digits(net)} becomes {grouped_digits(moved)}"
             )
-            ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored, {whole.description}")
+            ignored = ProjectedPosition(whole.after, held, held, f"the size is ignored, {whole.description}")
             results = (sized, ignored)
             assumptions.append(
                 "in one-way mode it is not documented whether a size counts; the live exchange is said to ignore it"
             )
     request = _request(params, params.size, _one_way_side(params, net), None, client_oid)
-    return ReversalPlan(params, request, params.held, results, (*assumptions, *_MARKET))
+    return ReversalPlan(params, request, params.held, results, (*assumptions, *_ALWAYS_ASSUMED))
 
 
 def _request(
@@ -281,9 +285,3 @@ def _one_way_side(params: ReversalParams, net: Decimal) -> Side | None:
         return None
     held, order = (Side.BUY, Side.SELL) if net > 0 else (Side.SELL, Side.BUY)
     return held if params.one_way_side == "held" else order
-
-
-_MARKET = (
-    "two market orders: the price may move in between; without enough margin less is opened, or nothing",
-    "the exchange may cancel resting orders first",
-)
