@@ -55,11 +55,10 @@ def lock_dropped_on_restart(patch: Patch) -> None:
 def post_retried(patch: Patch) -> None:
     right: Callable[..., Awaitable[CallResult]] = SignedCalls._send
 
-    async def wrong(self: SignedCalls, *arguments: Any) -> Any:
-        *call, before_send = arguments
-        answer = await right(self, *call, before_send)
-        if answer.failure is not None and before_send is not None:
-            answer = await right(self, *call, None)
+    async def wrong(self: SignedCalls, call: Any, *arguments: Any) -> Any:
+        answer = await right(self, call, *arguments)
+        if answer.failure is not None and call.before_send is not None:
+            answer = await right(self, call._replace(before_send=None), *arguments)
         return answer
 
     patch(SignedCalls, "_send", wrong)
