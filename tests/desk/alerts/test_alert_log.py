@@ -276,6 +276,20 @@ async def test_a_silenced_rule_is_logged_and_nothing_else(tmp_path: Path) -> Non
 
 
 @pytest.mark.looptime
+async def test_a_silence_that_cannot_be_saved_silences_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(silenced: frozenset[str]) -> None:
+        raise OSError("No space left on device")
+
+    session = Session("only", LoopClock(NOW_MS))
+    monkeypatch.setattr(session.alerts.settings.silences, "write", fail)
+    with pytest.raises(OSError):
+        await session.alerts.silence("link", on=True)
+    session.lose_link()
+    await asyncio.sleep(5)
+    assert len(session.delivered) == 1
+
+
+@pytest.mark.looptime
 async def test_what_another_session_silenced_is_not_delivered_here() -> None:
     session = Session("only", LoopClock(NOW_MS))
     await session.alerts.attach(Archive(None))

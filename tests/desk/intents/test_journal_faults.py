@@ -93,6 +93,20 @@ async def test_a_journal_is_tried_again_and_goes_on_once_the_disk_takes_writes(f
         assert end.state is State.SETTLED and on.posts == 1
 
 
+@pytest.mark.parametrize(
+    ("locked", "others"),
+    [(True, "are not locked, lock them there"), (False, "stay locked")],
+)
+async def test_a_lock_that_cannot_be_written_says_what_holds_for_the_other_sessions(
+    file: Path, locked: bool, others: str
+) -> None:
+    async with scene() as on, session(on, file) as execution:
+        await execution.intents.set_lock(not locked)
+        with disk_full_at(wal_of(file).stat().st_size):
+            assert not await execution.intents.set_lock(locked)
+        assert execution.intents.trouble is not None and execution.intents.trouble.endswith(others)
+
+
 async def test_a_journal_that_was_put_in_its_place_is_no_journal_to_go_on_with(file: Path) -> None:
     async with scene() as on, session(on, file) as execution:
         on.hold(long="2")

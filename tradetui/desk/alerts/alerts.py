@@ -178,8 +178,9 @@ class Alerts:
     async def silence(self, name: str, *, on: bool) -> None:
         """Silence a rule, or let it sound again, in every session of the profile; raises OSError."""
         silenced = await self._disk.run(self.settings.silences.read)
-        self.silenced = silenced | {name} if on else silenced - {name}
-        await self._disk.run(self.settings.silences.write, self.silenced)
+        silenced = silenced | {name} if on else silenced - {name}
+        await self._disk.run(self.settings.silences.write, silenced)
+        self.silenced = silenced
 
     def test(self, rule: Rule) -> None:
         """Send a test through the channels of a rule, silenced or not."""

@@ -381,5 +381,6 @@ class Intents:
             return await self.lock.write(self._journal, locked, choice)
         except (sqlite3.Error, OSError, FileUnusable) as problem:
             self._note_fault(JournalFault.UNWRITABLE, problem)
-            self.trouble = f"{self.trouble}. The lock is not written: other sessions are not locked, lock them there"
+            others = "are not locked, lock them there" if locked else "stay locked"
+            self.trouble = f"{self.trouble}. The lock is not written: other sessions {others}"
             return False
