@@ -212,6 +212,24 @@ async def test_rows_of_other_symbols_than_the_one_asked_for_are_left_out(monkeyp
         assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
 
 
+async def test_a_preview_says_that_orders_and_stops_which_cannot_be_read_are_missing_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def add_unreadable(request: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"]["entrustedList"] = [{"orderId": "7", "symbol": SYMBOL, "size": "much"}]
+
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, "orders-plan-pending", add_unreadable)
+        first = await on.execution.preview(LONG)
+        assert first.plan is not None and first.resting == ()
+        assert first.plan.assumptions[0] == "3 rows of orders and stops cannot be read: what they do is not shown"
+        answers_with(monkeypatch, PENDING, add_unreadable)
+        again = await on.execution._market_state.reread(first)
+        assert again.plan is not None
+        assert again.plan.assumptions[0] == "5 rows of orders and stops cannot be read: what they do is not shown"
+
+
 @BOTH_EXTENTS
 async def test_an_order_listed_as_pending_though_it_is_filled_is_over(
     core_only: bool, monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,7 @@ What a preview must know fails it where it cannot be read. What only estimates r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -29,6 +29,7 @@ from tradetui.trading.holdings import Holdings
 from tradetui.trading.order_impact import resting_after
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PositionMode, Side, known, same
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
@@ -74,6 +75,7 @@ class _ChangingFacts:
 
     held: Held
     orders: Sequence[PendingOrder]
+    unread_orders: int
     accounts: Sequence[FuturesAccount]
     ticker: Ticker | None
     requested_at: float
@@ -96,12 +98,12 @@ class MarketState:
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
         async with ReadGroup() as group:
-            contract, stops, facts = await asyncio.gather(
+            contract, (stops, unread_stops), facts = await asyncio.gather(
                 group.begin(self._contract(product_type, symbol)),
                 group.begin(self._stops(product_type, symbol)),
                 group.begin(self._what_may_change(product_type, symbol)),
             )
-        return await self._preview(target, product_type, contract, stops, facts)
+        return await self._preview(target, product_type, contract, stops, unread_stops, facts)
 
     async def reread(self, shown: Preview) -> Preview:
         """Read again all that may make a preview untrue; live stops are as they were shown."""
@@ -112,18 +114,19 @@ class MarketState:
                 group.begin(self._contract(product_type, symbol, within_s=MARKET_S)),
                 group.begin(self._what_may_change(product_type, symbol)),
             )
-        return await self._preview(shown.target, product_type, contract or shown.contract, shown.stops, facts)
+        contract = contract or shown.contract
+        return await self._preview(shown.target, product_type, contract, shown.stops, shown.unread_stops, facts)
 
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _ChangingFacts:
         requested_at = self._clock.monotonic()
         async with ReadGroup() as group:
-            held, orders, accounts, ticker = await asyncio.gather(
+            held, (orders, unread_orders), accounts, ticker = await asyncio.gather(
                 group.begin(self.held(product_type, symbol)),
-                group.begin(self.orders(product_type, symbol)),
+                group.begin(self._orders_and_unread(product_type, symbol)),
                 group.begin(self._accounts(product_type)),
                 group.begin(self._ticker(product_type, symbol)),
             )
-        return _ChangingFacts(held, orders, accounts, ticker, requested_at)
+        return _ChangingFacts(held, orders, unread_orders, accounts, ticker, requested_at)
 
     async def _preview(
         self,
@@ -131,6 +134,7 @@ class MarketState:
         product_type: ProductType,
         contract: Contract | None,
         stops: Sequence[TriggerOrder] | None,
+        unread_stops: int,
         facts: _ChangingFacts,
     ) -> Preview:
         symbol, held, orders = target.symbol.upper(), facts.held, facts.orders
@@ -155,12 +159,11 @@ class MarketState:
             basis = Basis(position, price, price_from, account, contract, fills=held.fills, other_leg=other_leg)
             estimates = reversal_estimates(plan, basis, stops)
             market = basis.mark or price
+            assumptions = (*_not_shown(facts.unread_orders + unread_stops), *plan.assumptions)
             if contract is not None:
-                plan = replace(
-                    plan,
-                    size_places=contract.volume_place or 0,
-                    assumptions=(*opening_risks(plan, contract, price), *plan.assumptions),
-                )
+                assumptions = (*opening_risks(plan, contract, price), *assumptions)
+                plan = replace(plan, size_places=contract.volume_place or 0)
+            plan = replace(plan, assumptions=assumptions)
         return Preview(
             target=Target(symbol, product_type, target.side, target.size),
             plan=plan,
@@ -172,6 +175,7 @@ class MarketState:
             resting=() if plan is None else resting_after(plan, orders, stops or (), market=market),
             order_ids=frozenset(order.order_id for order in orders),
             stops=None if stops is None else tuple(stops),
+            unread_stops=unread_stops,
             requested_at=facts.requested_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
@@ -207,7 +211,7 @@ class MarketState:
         """
         product_type, symbol = plan.params.product_type, plan.params.symbol
         async with ReadGroup() as group:
-            orders, stops, accounts = await asyncio.gather(
+            orders, (stops, _), accounts = await asyncio.gather(
                 group.begin(self.orders(product_type, symbol)),
                 group.begin(self._stops(product_type, symbol)),
                 group.begin(self._accounts(product_type)),
@@ -229,13 +233,21 @@ class MarketState:
         return likely[0]
 
     async def orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
+        return (await self._orders_and_unread(product_type, symbol))[0]
+
+    async def _orders_and_unread(self, product_type: ProductType, symbol: str) -> tuple[Sequence[PendingOrder], int]:
+        """The symbol's resting orders, and how many rows of orders cannot be read."""
+        unread = 0
+
         async def resting(status: str) -> list[PendingOrder]:
+            nonlocal unread
             pages = self._client.futures.iter_pending_orders(product_type=product_type, symbol=symbol, status=status)
             orders: list[PendingOrder] = []
             async for reply in pages:
                 for order in reply.rows:
                     self.observed_orders.remember(order.client_oid, order.order_id, order.size)
                 orders += reply.rows
+                unread += len(reply.undecodable_rows)
             return orders
 
         # One that begins to fill meanwhile may be in neither; reading again before sending finds it, and says so.
@@ -246,7 +258,7 @@ class MarketState:
             if isinstance(part, BaseException):
                 raise part
             orders |= {order.order_id: order for order in part if same(order.symbol, symbol) and _rests(order)}
-        return tuple(orders.values())
+        return tuple(orders.values()), unread
 
     async def _accounts(self, product_type: ProductType) -> Sequence[FuturesAccount]:
         """Each coin's account; of rows of one coin that differ none is believed."""
@@ -266,19 +278,23 @@ class MarketState:
             return mode, mode_from
         return mode_of(held.positions, orders, newest_fill, next((row.pos_mode for row in reply.rows), None))
 
-    async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
-        async def waiting(plan_type: str) -> list[TriggerOrder]:
+    async def _stops(self, product_type: ProductType, symbol: str) -> tuple[Sequence[TriggerOrder] | None, int]:
+        """The symbol's live stops, None where they are not offered; and how many rows of stops cannot be read."""
+
+        async def waiting(plan_type: str) -> list[Reply[TriggerOrder]]:
             pages = self._client.futures.iter_live_triggers(
                 product_type=product_type, plan_type=plan_type, symbol=symbol
             )
-            return [row async for reply in pages for row in reply.rows]
+            return [reply async for reply in pages]
 
         try:
             async with ReadGroup() as group:
-                triggers = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in QUERIED_PLAN_TYPES))
+                pages = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in QUERIED_PLAN_TYPES))
         except _NOT_OFFERED:
-            return None
-        return [row for rows in triggers for row in rows if same(row.symbol, symbol)]
+            return None, 0
+        replies = [reply for of_plan_type in pages for reply in of_plan_type]
+        stops = [row for reply in replies for row in reply.rows if same(row.symbol, symbol)]
+        return stops, sum(len(reply.undecodable_rows) for reply in replies)
 
     async def _contract(self, product_type: ProductType, symbol: str, within_s: float | None = None) -> Contract | None:
         try:
@@ -361,6 +377,12 @@ def _unread_rows(held: Held) -> str:
     if not held.unread:
         return ""
     return f"The position is not certain: {counted(held.unread, 'row')} of positions or fills could not be read."
+
+
+def _not_shown(unread: int) -> Iterator[str]:
+    """What is missing among the resting orders and stops of a preview."""
+    if unread:
+        yield f"{counted(unread, 'row')} of orders and stops cannot be read: what they do is not shown"
 
 
 def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_from: str, coin: str | None) -> str:

@@ -73,6 +73,8 @@ class Preview:
     newest_fill: str | None = None
     recent_fills: frozenset[str] = frozenset()
     stops: tuple[TriggerOrder, ...] | None = None
+    unread_stops: int = 0
+    """How many rows of stops could not be read."""
     doubts: tuple[str, ...] = ()
 
     @property
