@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,9 +18,9 @@ from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
-from tradetui.desk.results.today import DayOpening, TodayTracker, opening_by_bills, opening_by_fills, samples_of_day
+from tradetui.desk.results.today import DayOpening, TodayTracker, opening_by_fills, samples_of_day
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import FuturesBill
 
@@ -41,14 +42,14 @@ def with_bills(archive: Archive, *bills: FuturesBill, until: int = NOON) -> Arch
     return archive
 
 
-def opening(archive: Archive, now_ms: int = NOON, zone: str = "UTC") -> DayOpening | None:
-    of_day = samples_of_day(archive.connection, (USDT,), ZoneInfo(zone), now_ms)
-    if of_day is None:
-        return None
-    by_bills = opening_by_bills(archive.connection, (USDT,), of_day, now_ms)
-    while archive.advance_ledger():
-        pass
-    return by_bills or opening_by_fills(archive.connection, (USDT,), of_day, now_ms)
+def opening(archive: Archive, now_ms: int = NOON, zone: str = "UTC", disk: Disk | None = None) -> DayOpening | None:
+    async def read() -> DayOpening | None:
+        tracker = TodayTracker(archive, disk or InlineDisk(), (USDT,))
+        tracker.accounts_changed(now_ms, ZoneInfo(zone))
+        await asyncio.sleep(0)
+        return tracker.opening
+
+    return asyncio.run(read())
 
 
 def test_it_is_the_move_of_equity_since_the_day_began() -> None:
@@ -143,6 +144,25 @@ def test_without_bills_what_the_wallets_moved_beyond_fills_is_taken_out() -> Non
     assert opening(archive) is not None
     archive.note_read(USDT, NOON - HOUR)
     assert opening(archive) is None, "the newest fills are not read: nobody knows what the wallets should be"
+
+
+def test_a_fill_that_comes_in_while_the_day_is_worked_out_is_not_taken_for_a_transfer(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    archive.note_read(USDT, NOON)
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, MIDNIGHT + HOUR))])
+    sampled(archive, MIDNIGHT, "1000")
+    sampled(archive, NOON - 20_000, "1099.94")  # the fee of the first fill, and +100 by the second
+    closing = fill(2, MIDNIGHT + 2 * HOUR, tradeSide="close", profit="100.06")
+
+    class LateFillDisk(InlineDisk):
+        async def run(self, work, *args, **kwargs):  # type: ignore[no-untyped-def]
+            if work is opening_by_fills:
+                archive.add(FuturesFill, [ProductRow(USDT, closing)])
+            return work(*args, **kwargs)
+
+    day = opening(archive, disk=LateFillDisk())
+    assert day is not None
+    assert day.moved_in == 0
 
 
 def test_without_bills_a_sample_that_is_newer_than_the_fills_says_nothing_yet() -> None:

@@ -131,7 +131,7 @@ class TodayTracker:
         if opening is not None:
             return opening
         await bring_ledger_forward(self._archive, self._disk)
-        return await self._disk.run(opening_by_fills, connection, product_types, of_day, now_ms)
+        return await self._disk.run(opening_by_fills, self._archive, product_types, of_day, now_ms)
 
     async def _keep_sums(self, now_ms: int, zone: tzinfo) -> None:
         today = (day_at(now_ms, zone), zone)
@@ -178,13 +178,16 @@ def opening_by_bills(
 
 
 def opening_by_fills(
-    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], of_day: DaySamples, now_ms: int
+    archive: Archive, product_types: tuple[ProductType, ...], of_day: DaySamples, now_ms: int
 ) -> DayOpening | None:
     """The opening where what the wallets moved by beyond fills counts as transferred; None where fills are missing.
 
-    The ledger is to be brought forward before.
+    The ledger is to be brought forward before: only what came in since is booked here, lest it count as transferred.
     """
-    start, end = of_day.start, last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
+    while not archive.ledger_is_current and archive.advance_ledger():
+        pass
+    connection, start = archive.connection, of_day.start
+    end = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
     if end is None or end.time <= start.time:
         return _opening_of(of_day, (start,), (), start, is_complete=False)
     beyond = _wallets_beyond_fills(connection, product_types, start, end)
