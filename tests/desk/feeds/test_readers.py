@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,8 +35,9 @@ from tradetui.exchange.errors import (
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
-from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, LiveTriggersRequest, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
+from tradetui.wire.requests.request import Request
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
 POSITIONS, FILLS = "futures.positions", "futures.fills"
@@ -240,6 +242,23 @@ async def test_waiting_triggers_none_of_which_can_be_read_are_an_error_beside_th
     assert isinstance((await reader.read()).error, UnreadableReply)
     assert reader.waiting is not None
     assert [row.record.order_id for row in reader.waiting] == [trigger(1).order_id]
+
+
+async def test_one_plan_type_that_cannot_be_read_hides_no_waiting_triggers_of_the_others() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live"), trigger(2, "live", planType="track_plan")]
+    client.rows[TRIGGERS, USDT] = [trigger(3)]
+
+    def of_normal_plans(name: str, request: Request[Any]) -> None:
+        is_unreadable = isinstance(request, LiveTriggersRequest) and request.plan_type == QUERIED_PLAN_TYPES[0]
+        client.unreadable = {LIVE} if is_unreadable else set()
+
+    client.before = of_normal_plans
+    reader = triggers(client)
+    reading = await reader.read()
+    assert isinstance(reading.error, UnreadableReply)
+    assert (reading.undecodable_rows, reader.some_waiting_unread) == (1, True)
+    assert [row.record.order_id for row in reader.waiting or ()] == [trigger(2).order_id]
 
 
 async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_ones_come_back() -> None:

@@ -21,7 +21,7 @@ from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.feeds.undecodable_rows import UndecodableRows, refuse_unreadable
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, UnreadableReply
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PlanType
@@ -152,9 +152,10 @@ class TriggersReader:
         history.is_swept = history.is_swept or history.sweep_cursor is None
 
     async def _read_live(self) -> None:
+        unreadable: list[UnreadableReply] = []
         try:
             for history in self._plan_histories:
-                await self._read_waiting(history)
+                unreadable += await self._read_waiting(history)
         except (EndpointMissing, PermissionRefused):
             self.reports_waiting = False
             self._waiting.clear()
@@ -162,16 +163,23 @@ class TriggersReader:
             self._waiting_in_order = None
         else:
             self.reports_waiting = True
+            if unreadable:
+                raise unreadable[0]
 
-    async def _read_waiting(self, history: _PlanHistory) -> None:
+    async def _read_waiting(self, history: _PlanHistory) -> list[UnreadableReply]:
+        """Read what waits; where a page has no readable row, the last good rows stay and the error is returned."""
+        key = (history.product_type, str(history.plan_type))
         request = LiveTriggersRequest(product_type=history.product_type, plan_type=history.plan_type)
         waiting_rows: list[ProductRow[TriggerOrder]] = []
         undecodable_rows = 0
         async for reply in self._client.pages(request):
-            refuse_unreadable(reply)
             undecodable_rows += len(reply.undecodable_rows)
+            try:
+                refuse_unreadable(reply)
+            except UnreadableReply as problem:
+                self._undecodable_waiting[key] = undecodable_rows
+                return [problem]
             waiting_rows += (ProductRow(history.product_type, row) for row in reply.rows)
-        key = (history.product_type, str(history.plan_type))
         waiting_ids = {row.row_id for row in waiting_rows}
         for row in self._waiting.get(key, ()):
             if row.row_id not in waiting_ids and row.row_id not in self._rows:
@@ -179,6 +187,7 @@ class TriggersReader:
         self._waiting[key] = tuple(waiting_rows)
         self._undecodable_waiting[key] = undecodable_rows
         self._waiting_in_order = None
+        return []
 
     async def _look_up_ended(self) -> None:
         for _ in range(min(LOOKED_UP_AT_ONCE, len(self._ended))):

@@ -42,11 +42,13 @@ class Observation:
     kindred_orders: frozenset[str] = frozenset()
     """Orders that a reversal made, as it made ours."""
     kindred_sizes: Mapping[str | None, Decimal] = field(default_factory=dict)
+    """The sizes of the kindred orders that are known, by order id."""
     live_orders: frozenset[str] = frozenset()
     """The kindred orders that the exchange says are not over."""
     order_id: str | None = None
-    """The id of our order, where it was ever seen; so its size."""
+    """The id of our order, where it was ever seen."""
     order_size: Decimal | None = None
+    """The size of our order, where it was ever seen."""
     waited_s: float = 0.0
     """How long ago the call certainly ended."""
     after_window: bool = False

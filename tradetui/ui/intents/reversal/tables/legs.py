@@ -114,8 +114,7 @@ def _leg_rows(
     preview: Preview, reversed_leg: str, legs: tuple[Legs, Legs], figures: Figures, marks: Marks
 ) -> Iterator[_HeldRow]:
     before, after = legs
-    previewed_net = ZERO
-    """The net when the trader looked at the preview last."""
+    previewed_net = ZERO  # as it was when the trader looked last
     for name, size_before, size_after in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
         is_reversed = name == reversed_leg
         was = marks.before(ChangedFact.SIZE if is_reversed else ChangedFact[name])
