@@ -47,14 +47,15 @@ def span_of_query(query: Query, zone: tzinfo, today: date | None) -> str:
     start, end, assumed = query.stretch.start_ms, query.stretch.end_ms, query.stretch.assumed
     if query.endpoint.time is None:
         return ""
-    if assumed and start is None:
+    if start is None and (assumed or end is None):
         return "as far back as the exchange reports"
     begin, last = _moment(start, zone, today), _moment(end, zone, today)
-    stretch = f"{begin} to {last} {zone_label(zone)}"
     if start is None:
         stretch = f"until {last} {zone_label(zone)}"
     elif end is None:
         stretch = f"from {begin} {zone_label(zone)} to now"
+    else:
+        stretch = f"{begin} to {last} {zone_label(zone)}"
     if assumed:
         stretch += ", since no time is given"
     return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
