@@ -20,7 +20,7 @@ class ReadGroup:
         self._tasks: list[asyncio.Task[Any]] = []
 
     def begin(self, read: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin one; it is to be awaited within the block."""
+        """Begin one; it is to be awaited within the block, since leaving that drops what it raises."""
         task = asyncio.create_task(read)
         self._tasks.append(task)
         return task
@@ -53,16 +53,17 @@ class BackgroundTasks:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (problem := task.exception()) is not None:
-            _log.debug("a piece of work ended with %s", type(problem).__name__)
+            # Its text may hold what no log may; whoever awaits the task gets it whole.
+            _log.debug("a background task ended with %s", type(problem).__name__)
 
     async def finish(self, seconds: float) -> None:
-        """Begin nothing more, and leave what runs so much time to end by itself."""
+        """Leave what runs so many seconds to end by itself; what is begun from now on is cancelled at once."""
         self._stopped = True
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=seconds)
 
     async def stop(self) -> None:
-        """Begin nothing more, cancel what runs, and wait for its end as long as a stop may take."""
+        """Cancel what runs and what is begun from now on, and wait for their end as long as a stop may take."""
         self._stopped = True
         try:
             async with asyncio.timeout(STOPPING_S):
@@ -71,8 +72,8 @@ class BackgroundTasks:
                         task.cancel()
                     await asyncio.gather(*tasks, return_exceptions=True)
                     self._tasks.difference_update(tasks)
-        except BaseException as problem:
-            _log.warning("%d pieces of work did not end: %s", len(self._tasks), type(problem).__name__)
+        except (Exception, asyncio.CancelledError) as problem:  # whatever fails here, the session still ends
+            _log.warning("%d background tasks did not end: %s", len(self._tasks), type(problem).__name__)
             if is_cancelled(problem):
                 raise
 

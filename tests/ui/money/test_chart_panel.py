@@ -24,19 +24,19 @@ class Charts(App[None]):
 
     CSS = "ChartPanel { width: 100%; height: 100%; }"
 
-    def __init__(self, missing: str = "") -> None:
+    def __init__(self, problem: Exception | None = None) -> None:
         super().__init__()
         self.drawn: list[tuple[int, int]] = []
         self.threads: set[int | None] = set()
-        self.missing = missing
+        self.problem = problem
         self.panel = ChartPanel(self.draw_chart, has_utf8=True, inline=False)
 
     def compose(self) -> ComposeResult:
         yield self.panel
 
     def draw_chart(self, chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
-        if self.missing:
-            raise ImportError(self.missing)
+        if self.problem is not None:
+            raise self.problem
         self.drawn.append((width, height))
         self.threads.add(threading.get_ident())
         return ((("drawn", ChartInk.CURVE),),)
@@ -80,11 +80,21 @@ async def test_it_is_drawn_in_a_thread_and_anew_only_for_other_data_or_another_s
 
 
 async def test_without_the_library_there_is_the_sparkline_and_the_reason() -> None:
-    app = Charts("No module named 'plotext'")
+    app = Charts(ImportError("No module named 'plotext'"))
     async with app.run_test(size=(80, 20)) as pilot:
         app.panel.show(CHART, "")
         shown = await app.text(pilot)
         assert "▁" in shown and "No chart can be drawn: No module named 'plotext'" in shown
+
+
+async def test_a_chart_that_could_not_be_drawn_says_why_and_the_next_one_is_drawn() -> None:
+    app = Charts(IndexError())
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.panel.show(CHART, "")
+        assert "No chart can be drawn: IndexError" in await app.text(pilot)
+        app.problem = None
+        app.panel.show(replace(CHART, until=4 * DAY_MS), "")
+        assert await app.text(pilot) == "drawn"
 
 
 def test_the_library_is_loaded_with_the_first_chart() -> None:

@@ -47,7 +47,7 @@ class ChartPanel(Widget, can_focus=True):
         self._drawn_of: tuple[Chart, int, int] | None = None
         """The chart, width and height of the last drawing, also while it is under way."""
         self._cannot_draw = ""
-        """Why no library can draw; empty where one can."""
+        """Why the last drawing failed; empty where it did not."""
 
     def show(self, chart: Chart | None, nothing: str) -> None:
         if (chart, nothing) != (self._chart, self._nothing):
@@ -62,7 +62,7 @@ class ChartPanel(Widget, can_focus=True):
     @on(events.Resize)
     @on(events.Show)
     def _draw_where_needed(self) -> None:
-        if self._chart is None or self._cannot_draw or not self._has_room:
+        if self._chart is None or not self._has_room:
             return
         needed = (self._chart, self.size.width, self.size.height)
         if needed != self._drawn_of:
@@ -76,15 +76,14 @@ class ChartPanel(Widget, can_focus=True):
                 drawn = self._draw_chart(chart, width, height, self._has_utf8)
             else:
                 drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
-        except ImportError as problem:
-            self._cannot_draw = str(problem).splitlines()[0]
-            self.refresh()
-            return
-        self._drawn = drawn
+        except Exception as problem:  # whatever a library fails at, the next data or size are drawn again
+            self._cannot_draw = (str(problem) or type(problem).__name__).splitlines()[0]
+        else:
+            self._drawn, self._cannot_draw = drawn, ""
         self.refresh()
 
     def render(self) -> Content:
-        """The last drawing; until it is drawn again that may be of another size for a moment."""
+        """The last drawing; until the next one is ready that may be of other data or another size for a moment."""
         if self._chart is None:
             lines = [line.center(self.size.width).rstrip() for line in self._nothing.split("\n")]
             above = "\n" * max(0, (self.size.height - len(lines)) // 2)
