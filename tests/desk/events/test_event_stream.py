@@ -182,13 +182,8 @@ async def test_outcomes_come_from_the_journal_which_is_never_written(tmp_path: P
     simulation.exchange_state.stands_still = True
     watcher = Watcher(simulation, (EventKind.OUTCOME,))
     await watcher.read(10)
-    desk = simulation.open_desk()
-    desk.start()
-    await asyncio.sleep(5)
-    assert desk.account is not None
-    file = journal_location(desk.settings, desk.account).file
-    await desk.stop()
-    assert file is not None and not file.exists(), "watching makes no journal"
+    file = await journal_file(simulation)
+    assert not file.exists(), "watching makes no journal"
     journal = Journal(file)
     journal.begin(
         "a1", "account", "BTCUSDT", "reversal", {"title": "reverse LONG BTCUSDT"}, Moment.now(simulation.clock)
@@ -201,6 +196,17 @@ async def test_outcomes_come_from_the_journal_which_is_never_written(tmp_path: P
     await watcher.read(5)
     assert [event_sentence(event) for event in watcher.events] == ["reverse LONG BTCUSDT: rejected, no margin"]
     assert file.read_bytes() == before
+
+
+async def journal_file(simulation: Simulation) -> Path:
+    desk = simulation.open_desk()
+    desk.start()
+    await asyncio.sleep(5)
+    assert desk.account is not None
+    file = journal_location(desk.settings, desk.account).file
+    await desk.stop()
+    assert file is not None
+    return file
 
 
 async def log_name(simulation: Simulation) -> str:
@@ -238,6 +244,24 @@ def test_a_journal_that_somebody_holds_is_not_taken_for_one_without_steps(
         holder.execute("BEGIN EXCLUSIVE")
         with pytest.raises(sqlite3.OperationalError, match="cannot be read: database is locked"):
             steps.newest_numbers()
+
+
+async def test_events_wait_for_a_journal_that_somebody_holds_and_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "BUSY_S", 0.0)
+    simulation = simulation_of(9, tmp_path)
+    watcher, file = Watcher(simulation), await journal_file(simulation)
+    Journal(file).close()
+    with closing(sqlite3.connect(file, isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode=EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        await watcher.read(20)
+    problem = f"{file} cannot be read: database is locked"
+    assert watcher.notices == [f"Events wait: the archive cannot be written or a journal not be read ({problem})."]
+    assert not watcher.events
+    await watcher.read(20)
+    assert watcher.events and len(watcher.notices) == 1
 
 
 async def test_without_an_archive_nothing_can_be_resumed() -> None:

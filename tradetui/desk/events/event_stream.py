@@ -131,7 +131,7 @@ class AccountEvents:
         except (sqlite3.Error, OSError) as problem:
             if self._steps is not None:
                 self._steps.forget()
-            self._notice_archive(f"Events wait: the archive cannot be written ({problem}).")
+            self._notice_archive(f"Events wait: the archive cannot be written or a journal not be read ({problem}).")
             return []
         self._notice_archive("")
         if events:
