@@ -1,6 +1,6 @@
 """The embedded exchange as a bare ASGI application: from a signed request to an answer in the envelope.
 
-Every call counts against the limits and is remembered, also one that a fault keeps from being answered.
+Every call that arrives is remembered, also one that a fault keeps from being answered.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROUTES: Final[Mapping[tuple[str, str], Endpoint]] = {
 }
 REMEMBERED_CALLS: Final = 4096
 REMEMBERED_READS: Final = 32
-"""So many last reads can be answered again, stale."""
+"""How many of the last answers are kept, for the fault that gives one of them again."""
 LARGEST_BODY: Final = 1 << 18
 ELSEWHERE: Final = ("", "elsewhere")
 """The name under which `Sandbox.counts` counts calls of unknown endpoints."""

@@ -123,7 +123,7 @@ def span_sums(
 def _sum_and_keep(
     connection: sqlite3.Connection, spans: Sequence[QuarterSpan], keep_before: int
 ) -> Mapping[QuarterSpan, _BothSums]:
-    """The sums of spans from the ledger; of those that are over they are kept, where the disk takes them."""
+    """The sums of spans from the ledger. Those of spans that are over are kept, where the disk takes them."""
     if spans[0].beyond <= keep_before:
         with suppress(sqlite3.OperationalError), transaction(connection):
             made = {span: _summed(connection, span) for span in spans}

@@ -234,7 +234,7 @@ def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:
 
 
 class _PeriodCoverage:
-    """Which fills of a period are missing, and of what funding is known; `since` and `until` in Unix ms, included."""
+    """Which fills of a period are missing, and which funding is known; `since` and `until` in Unix ms, included."""
 
     def __init__(self, connection: sqlite3.Connection, query: PeriodQuery, since: int, until: int) -> None:
         product_types = query.product_types

@@ -182,7 +182,7 @@ def opening_by_fills(
 ) -> DayOpening | None:
     """The opening where what the wallets moved by beyond fills counts as transferred; None where fills are missing.
 
-    The ledger is to be brought forward before: only what came in since is booked here, lest it count as transferred.
+    The ledger is to be brought forward before. Fills that came in since are booked here, or would count as transferred.
     """
     while not archive.ledger_is_current and archive.advance_ledger():
         pass

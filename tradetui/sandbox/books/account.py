@@ -36,8 +36,8 @@ class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
 
     A `lively` one goes on trading by itself. `bound_ms` is when a managed one was bound to its trading team; one that
-    is not `funded` begins with nothing. `make_spot_history` and `make_converts` are called on the first read: few
-    screens show what they take long to make.
+    is not `funded` begins with nothing. `make_spot_history` and `make_converts` are called on the first read, for
+    they take long, and few screens show what they make.
     """
 
     uid: str

@@ -85,7 +85,7 @@ class PositionModes:
         return product_types
 
     def rebuild(self, product_type: ProductType) -> Instant | None:
-        """Read anew where the mode changed between two fills, and keep it; the first instant of which that is news."""
+        """Read anew where the mode changed between two fills, and keep it; the first instant that differs."""
         rows = self._connection.execute(
             "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
             " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"

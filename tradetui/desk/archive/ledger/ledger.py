@@ -318,7 +318,7 @@ class Ledger:
         return count
 
     def _rebuild_modes(self, product_type: ProductType) -> None:
-        """Keep where the position mode changed; legs go back to where that is news."""
+        """Read anew where the position mode changed; legs go back to the first change that was not known."""
         first_change = self._modes.rebuild(product_type)
         if first_change is not None:
             self._go_back_to(product_type, first_change)
