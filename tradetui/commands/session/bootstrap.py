@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -64,11 +63,16 @@ def open_desk(
     trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.session.build_trading_session import issued_key_destinations, trading_session
+        from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
 
         # A thread of its own: what is written before sending never waits for a long look into the archive.
         journal_disk = ThreadDisk()
-        key_destinations = partial(issued_key_destinations, loaded, flags or Flags(), profile_written)
+
+        def key_destinations() -> KeyDestinations:
+            from tradetui.commands.session.issued_key_profiles import issued_key_destinations
+
+            return issued_key_destinations(loaded, flags or Flags(), profile_written)
+
         trading = trading_session(client, settings, clock, SystemRandom(), journal_disk, key_destinations)
     alerts = alert_settings(loaded, str(settings.environment), credentials)
     return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.settings import DeskSettings
@@ -16,7 +16,13 @@ from tradetui.storage.disk_thread import Disk
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation, MakeProfile, SecretBackend
     from tradetui.desk.reversal.execution import Execution
-    from tradetui.profiles.load import Flags, LoadedProfile
+
+
+class KeyDestinations(NamedTuple):
+    """Where created keys go: `secret_backend`, None for files, and `make_profile`, None where none is made of them."""
+
+    secret_backend: SecretBackend | None
+    make_profile: MakeProfile | None
 
 
 def trading_session(
@@ -25,43 +31,35 @@ def trading_session(
     clock: Clock,
     random: Random,
     disk: Disk,
-    key_destinations: Callable[[], tuple[SecretBackend | None, MakeProfile | None]],
-    account: str = "",
+    key_destinations: Callable[[], KeyDestinations],
 ) -> TradingSession:
-    """A session whose journal, on `disk`, is opened once the exchange has reported the account.
+    """A session whose journal is opened once the exchange has reported the account; it closes `disk` when it stops.
 
-    `key_destinations` returns where keys that it creates go: the backend of their secrets, and the maker of profiles.
+    `key_destinations` is called when something is to be created, since what it returns loads much.
     """
 
     def new_id() -> str:
         """An intent's id, the clientOid of a reversal: 28 characters that no other program's orders begin with."""
         return f"tt-{random.getrandbits(100):025x}"
 
-    intents = Intents(None, disk, clock, account, new_id, start_locked=settings.start_locked)
+    # Neither a journal nor the name of an account, until `open` gives both.
+    intents = Intents(
+        journal=None, disk=disk, clock=clock, account="", new_id=new_id, start_locked=settings.start_locked
+    )
 
     def make_execution(intents: Intents) -> Execution:
         from tradetui.desk.reversal.execution import Execution
 
         return Execution(client, settings, clock, intents)
 
+    # A profile that allows no creation has a client of a class without it.
     if not isinstance(client, ExchangeClient):
         return TradingSession(intents, make_execution)
-    admin_client = client
 
     def make_creation(intents: Intents) -> Creation:
         from tradetui.desk.creation import Creation
 
-        return Creation(admin_client, settings, clock, intents, disk, *key_destinations())
+        secret_backend, make_profile = key_destinations()
+        return Creation(client, settings, clock, intents, disk, secret_backend, make_profile)
 
     return TradingSession(intents, make_execution, make_creation)
-
-
-def issued_key_destinations(
-    loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None]
-) -> tuple[SecretBackend | None, MakeProfile | None]:
-    """The backend of secrets, None for files, and the maker of profiles; `profile_written` gets each new one's name."""
-    from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
-
-    source = loaded.profile.credentials
-    backend = KeyringSecrets(source.service) if source.source == "keyring" else None
-    return backend, ProfileMaker(loaded, flags, profile_written)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from tradetui.commands.session.build_trading_session import trading_session
+from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -17,7 +18,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
-from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
+from tradetui.storage.disk_thread import Disk, ThreadDisk
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
@@ -37,23 +38,29 @@ def open_demo_desk(
     *,
     read_only: bool,
     clock: Clock | None = None,
-    disk: ThreadDisk | InlineDisk | None = None,
+    new_disk: Callable[[], Disk] = ThreadDisk,
     data_dir: Path | None = None,
     account_admin: bool = True,
     make_profile: MakeProfile | None = None,
     product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
 ) -> Desk:
-    """A desk on an account of the embedded exchange, which shares nothing with any other program."""
-    clock = clock or SystemClock()
-    key = next(key for key in sandbox.exchange_state.keys if key.name == name)
+    """A desk that shares nothing with other programs, on the account whose key has this name; ValueError without one.
+
+    Nothing is kept without `data_dir`; a created key becomes a profile by `make_profile`, and none without it.
+    """
+    key = next((key for key in sandbox.exchange_state.keys if key.name == name), None)
+    if key is None:
+        raise ValueError(f"the embedded exchange has no account {name!r}")
+    clock, random = clock or SystemClock(), Random(sandbox.options.seed)
+    # The budget's kind sets its limits, here from the first call on. That of the settings hides what other kinds may
+    # do: only the broker's is set, so that the others show what the exchange answers them.
+    kind = "copy_trader" if key.kind.startswith("copy") else "ordinary"
+    budget = LocalBudget(share=1.0, account_kind=kind, clock=clock, random=random)
+    client_class: type[ExchangeReader] = ExchangeReader
+    if not read_only:
+        client_class = ExchangeClient if account_admin else TradingClient
     credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
-    random = Random(sandbox.options.seed)
-    budget = LocalBudget(
-        share=1.0, account_kind="copy_trader" if key.kind.startswith("copy") else "ordinary", clock=clock, random=random
-    )
-    options: dict[str, Any] = {"clock": clock, "random": random, "budget": budget}
-    writing = ExchangeClient if account_admin else TradingClient
-    client = (ExchangeReader if read_only else writing)(credentials, app=sandbox, **options)
+    client = client_class(credentials, app=sandbox, clock=clock, random=random, budget=budget)
     settings = DeskSettings(
         name=name,
         environment=Environment.SANDBOX,
@@ -65,6 +72,7 @@ def open_demo_desk(
     )
     trading = None
     if isinstance(client, TradingClient):
-        destinations = None, make_profile
-        trading = trading_session(client, settings, clock, random, disk or ThreadDisk(), lambda: destinations, key.uid)
-    return Desk(client, settings, clock, random, trading, disk=disk or ThreadDisk())
+        destinations = KeyDestinations(secret_backend=None, make_profile=make_profile)
+        # A disk of its own: the trading session closes it while the desk still writes to the desk's.
+        trading = trading_session(client, settings, clock, random, new_disk(), key_destinations=lambda: destinations)
+    return Desk(client, settings, clock, random, trading, disk=new_disk())
