@@ -151,11 +151,11 @@ async def test_all_three_plan_types_are_merged() -> None:
     assert reading.error is None
 
 
-@pytest.mark.parametrize("live_known", [True, False])
-async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_known: bool) -> None:
+@pytest.mark.parametrize("reports_waiting", [True, False])
+async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(reports_waiting: bool) -> None:
     client = ScriptedClient()
     old = trigger(1, "live")
-    if live_known:
+    if reports_waiting:
         client.rows[LIVE, USDT] = [old]
     else:
         client.failing[LIVE] = EndpointMissing("no", code="40404")
@@ -173,7 +173,7 @@ async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_k
         if any(row.record.order_id == ended.order_id for row in reading.rows):
             break
         assert polls < 10
-    assert polls == 1 if live_known else polls <= 5
+    assert polls == 1 if reports_waiting else polls <= 5
     assert reading.rows[0].record.order_id == ended.order_id
     assert reading.rows[0].record.plan_status == "cancelled"
 
