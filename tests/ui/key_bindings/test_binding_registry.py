@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
+import tradetui
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import POSITIONS
@@ -87,6 +90,17 @@ def test_reasons_belong_to_bindings() -> None:
     assert set(REASONS) <= {binding.id for binding in BINDINGS}
     capitalised = [reason for reason in REASONS.values() if "_" in reason.split()[0]]
     assert capitalised == [], "its first letter becomes a capital, which no setting begins with"
+
+
+def test_every_binding_that_a_screen_may_block_has_a_reason() -> None:
+    blocked: set[str] = set()
+    for file in (Path(tradetui.__file__).parent / "ui").rglob("*.py"):
+        for function in ast.walk(ast.parse(file.read_text())):
+            if isinstance(function, ast.FunctionDef) and function.name in ("possible", "by_binding"):
+                keys = [key for node in ast.walk(function) if isinstance(node, ast.Dict) for key in node.keys]
+                blocked |= {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+    assert "create" in blocked
+    assert blocked <= set(REASONS)
 
 
 def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is_free() -> None:

@@ -32,8 +32,7 @@ _TITLES: Final = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "c
 
 def open_screen_list(screen: DeskScreen) -> None:
     titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
-    names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
-    names += [name for name in _TITLES if not screen.hides(name) and screen.blocking_reason(name) is None]
+    names = [*PANELS, *(name for name in (*LOOKUPS, *_TITLES) if screen.blocking_reason(name) is None)]
 
     async def go(index: int) -> None:
         if (name := names[index]) in LOOKUPS:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import events
+from textual import events, on
 
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.tables.time_format import moment_text
@@ -37,7 +37,12 @@ NEWEST_ALERT: Final = "newest-alert"
 
 
 class DeskScreen(StyledOnce[None]):
-    """Every screen that is no dialog. `where` is its name in the registry of keys, from which it has its bindings."""
+    """Every screen that is no dialog. `where` is its name in the registry of keys, from which it has its bindings.
+
+    A binding that may do nothing has an entry in `possible`, by which state it does something, and one in `REASONS`.
+    `blocking_reason` answers from both, and is overridden where one reason is not enough; `able` is for actions, and
+    shows that answer. `hides` is for lists: they leave out what this session never does.
+    """
 
     where: ClassVar[str] = ""
 
@@ -73,6 +78,8 @@ class DeskScreen(StyledOnce[None]):
     def desk(self) -> Desk | None:
         return self.trade_app.desk
 
+    # Textual's metaclass is no ABCMeta: that no screen is made without these is checked by mypy alone.
+
     @property
     @abstractmethod
     def screen_name(self) -> str:
@@ -83,11 +90,11 @@ class DeskScreen(StyledOnce[None]):
     def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
         """Why a binding can do nothing now; `possible` spares working that out for each of several bindings."""
         if binding in LOOKUPS:
-            return self.lookup_reason(binding)
+            return self.desk.lookups.blocking_reason(binding) if self.desk is not None else "still starting"
         if (self.possible() if possible is None else possible).get(binding, True):
             return None
         is_monitor = self.desk is not None and self.desk.intents is None
-        return MONITOR_MODE if binding == "create" and is_monitor else REASONS[binding]
+        return MONITOR_MODE if binding == "create" and is_monitor else REASONS.get(binding, "not possible now")
 
     def possible(self) -> dict[str, bool]:
         """Whether bindings can do something now, by id; others always can."""
@@ -104,8 +111,7 @@ class DeskScreen(StyledOnce[None]):
 
     def able(self, binding: str) -> bool:
         """Whether a binding can do something now; shows why where it cannot."""
-        reason = self.blocking_reason(binding)
-        if reason is not None:
+        if (reason := self.blocking_reason(binding)) is not None:
             notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
         return reason is None
 
@@ -118,10 +124,10 @@ class DeskScreen(StyledOnce[None]):
 
     def _elsewhere(self, key: str) -> str:
         """What a key does on another screen, those first that `back` leads to; empty where it does nothing on any."""
-        bindings = bindings_of_key(key, self._settings.keys)
+        of_key = bindings_of_key(key, self._settings.keys)
         beneath = [screen.where for screen in reversed(self.app.screen_stack) if isinstance(screen, DeskScreen)]
-        for name in (*beneath, *(binding.where[0] for binding in bindings)):
-            for binding in bindings:
+        for name in (*beneath, *(binding.where[0] for binding in of_key)):
+            for binding in of_key:
                 if name in binding.where and name in SCREEN_NAMES:
                     return f": it is {binding.description} in {SCREEN_NAMES[name]}"
         return ""
@@ -131,9 +137,7 @@ class DeskScreen(StyledOnce[None]):
 
     # Other screens
 
-    def on_screen_resume(self) -> None:
-        self.say_newest_alert(self.desk)
-
+    @on(events.ScreenResume)
     def show_alert(self) -> None:
         self.say_newest_alert(self.desk)
 
@@ -147,9 +151,6 @@ class DeskScreen(StyledOnce[None]):
         for line in self.children:
             if isinstance(line, Notice) and line.id == NEWEST_ALERT:
                 line.say(sentence)
-
-    def lookup_reason(self, table: str) -> str | None:
-        return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
 
     def action_leave(self) -> None:
         self.trade_app.action_leave()
