@@ -101,14 +101,14 @@ def keep_newest_fills(book: FuturesBook, count: int, now_ms: int) -> None:
     if not dropped:
         return
     book.begun_ms = now_ms
-    movements = book.past_movements()
+    movements = book.past_movements
     del book.fills[:-count]
     for fill in dropped:
         coin = CONTRACTS[fill["symbol"]].margin_coin
         book.started_with[coin] += Decimal(fill["profit"]) + Decimal(fill["feeDetail"][0]["totalFee"])
     cut_ms = int(dropped[-1]["cTime"])
     older = [movement for movement in movements if movement.time_ms <= cut_ms]
-    book.past_movements = partial(list, movements[len(older) :])
+    book.past_movements = movements[len(older) :]
     book.closed.take(dropped, older)
     book.closed = ClosedPositions(held=book.closed.held)
     for (symbol, leg), holding in book.holdings.items():

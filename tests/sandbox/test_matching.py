@@ -12,7 +12,7 @@ from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.orders import PROFIT_LOSS, trigger_row, waits_above
+from tradetui.sandbox.books.orders import PROFIT_LOSS, order_sides, trigger_row, waits_above
 
 PRICE = Decimal("80000")
 ACCOUNTS = {"hedge_mode": "managed", "one_way_mode": "broker"}
@@ -127,3 +127,18 @@ def test_a_trigger_whose_price_has_not_come_waits(mode: str, leg: str, other: st
     waiting.come()
     assert order_id in waiting.book.live_triggers
     assert waiting.sizes() == {leg: Decimal(1)}
+
+
+@BOTH_MODES
+@EITHER_LEG
+def test_more_than_an_order_s_rest_or_than_what_it_may_close_is_not_filled(mode: str, leg: str, other: str) -> None:
+    waiting = Waiting(mode)
+    waiting.hold(leg, "0.3")
+    book, balances = waiting.book, dict(waiting.book.balances)
+    for closes, order_size, size in ((True, "0.4", "0.4"), (True, "0.2", "0.3"), (False, "0.1", "0.2")):
+        side, trade_side = order_sides(book.mode, leg, closes=closes)
+        order = book.new_order(CONTRACTS["BTCUSDT"], side, trade_side, Decimal(order_size), NOW_MS)
+        order.reduce_only = closes
+        with pytest.raises(ValueError, match="is left"):
+            book.execute(order, Decimal(size), PRICE, NOW_MS)
+    assert (waiting.sizes(), book.balances) == ({leg: Decimal("0.3")}, balances)

@@ -97,7 +97,7 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
         order_count, trigger_count = (seeded.orders, seeded.triggers) if is_main else (3, 14)
         book = account.futures[product_type]
         fill_past(book, rng, now_ms, fill_count)
-        book.past_movements = partial(past_movements, book, now_ms)
+        book.make_past_movements = partial(past_movements, book, now_ms)
         rest_orders(book, rng, now_ms, order_count)
         past_triggers(book, rng, now_ms, trigger_count)
         for spec in CONTRACTS.values():

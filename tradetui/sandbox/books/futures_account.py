@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final
 
 from tradetui.sandbox.books.futures_history import FUNDING, Bills, ClosedPositions, Movement
 from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
-from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, Order
+from tradetui.sandbox.books.orders import ONE_WAY, Order
 
 _QUOTE_PLACES: Final = Decimal("0.0001")
 
@@ -51,7 +53,7 @@ class Holding:
 
 
 def funding(spec: ContractSpec, leg: str, size: Decimal, mark: Decimal) -> Decimal:
-    """A leg's funding at a settlement, in the margin coin, above zero received; a long receives a rate above zero."""
+    """A leg's funding at a settlement, in the margin coin, above zero received: a long pays a rate above zero."""
     value = size if spec.inverse else size * mark
     return (value * (-FUNDING_RATE if leg == "long" else FUNDING_RATE)).quantize(PLACES)
 
@@ -63,8 +65,8 @@ class FuturesBook:
     `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin
     beside the margin coin, by coin: where there are any the account is in multi-assets mode. `isolated` names the
     symbols whose positions have their margin to themselves. `movements` are funding and transfers since `begun_ms`;
-    `past_movements` makes those before, which have no part in how balances changed since: the account `started_with`
-    what was there after them.
+    `make_past_movements` makes those before, oldest first, when they are first read. They have no part in how balances
+    changed since: the account `started_with` what was there after them.
     """
 
     product_type: str
@@ -80,9 +82,9 @@ class FuturesBook:
     live_triggers: dict[str, dict[str, Any]] = field(default_factory=dict)
     assets: dict[str, Decimal] = field(default_factory=dict)
     isolated: frozenset[str] = frozenset()
-    started_with: dict[str, Decimal] = field(default_factory=dict)
+    started_with: dict[str, Decimal] = field(init=False)
     movements: list[Movement] = field(default_factory=list)
-    past_movements: Callable[[], list[Movement]] = list
+    make_past_movements: Callable[[], list[Movement]] | None = None
     begun_ms: int = 0
     closed: ClosedPositions = field(default_factory=ClosedPositions)
     _bills: Bills = field(default_factory=Bills)
@@ -91,8 +93,8 @@ class FuturesBook:
         self.started_with = dict(self.balances)
 
     @cached_property
-    def _before_start(self) -> list[Movement]:
-        return self.past_movements()
+    def past_movements(self) -> list[Movement]:
+        return [] if self.make_past_movements is None else self.make_past_movements()
 
     @property
     def asset_mode(self) -> str:
@@ -177,7 +179,7 @@ class FuturesBook:
         order.fee += fee
         order.profit += profit
         order.changed_ms = now_ms
-        order.state = "filled" if order.filled >= order.size else "partially_filled"
+        order.state = "filled" if order.filled == order.size else "partially_filled"
         if order.state == "filled":
             self.orders.pop(order.order_id, None)
             self.done[order.order_id] = order
@@ -196,39 +198,31 @@ class FuturesBook:
         """The funding of a holding since it was opened; None before the first settlement."""
         amounts = list(held.funding)
         if held.opened_ms < self.begun_ms:
-            past = self._past_funding.get((held.spec.symbol, held.leg), [])
-            amounts += [movement.amount for movement in past if movement.time_ms >= held.opened_ms]
+            leg = held.spec.symbol, held.leg
+            since = self.past_movements[bisect_left(self.past_movements, held.opened_ms, key=attrgetter("time_ms")) :]
+            amounts += [movement.amount for movement in since if (movement.symbol, movement.leg) == leg]
         return sum(amounts, ZERO) if amounts else None
-
-    @cached_property
-    def _past_funding(self) -> dict[tuple[str, str], list[Movement]]:
-        by_leg: dict[tuple[str, str], list[Movement]] = {}
-        for movement in self._before_start:
-            by_leg.setdefault((movement.symbol, movement.leg), []).append(movement)
-        return by_leg
 
     def bills(self) -> list[dict[str, Any]]:
         """All bills, oldest first: fills, funding and transfers, each with the balance after it."""
         balances = dict(self.started_with)
-        for movement in self._before_start:
+        for movement in self.past_movements:
             balances[movement.coin] -= movement.amount
-        return self._bills.rows(balances, self._before_start, self.fills, self.movements)
+        return self._bills.rows(balances, self.past_movements, self.fills, self.movements)
 
     def closed_positions(self) -> list[dict[str, Any]]:
-        self.closed.take(self.fills, [*self._before_start, *self.movements])
+        self.closed.take(self.fills, [*self.past_movements, *self.movements])
         return self.closed.rows
 
     def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
+        """Change the holdings; returns the profit. Raises ValueError, before any change, for size that is not there."""
         symbol = order.spec.symbol
-        if order.mode == HEDGE:
-            leg = order.trade_side.rsplit("_", 1)[-1] if order.trade_side.endswith(("_long", "_short")) else order.leg
-            if order.closes:
-                return self._close(symbol, leg, size, price, charged, now_ms)
-            self._open(order, leg, size, price, charged, now_ms)
-            return ZERO
         against, along = ("short", "long") if order.buys else ("long", "short")
-        held = self.held(symbol, against)
+        held = self.held(symbol, against) if order.closes or order.mode == ONE_WAY else None
         closing = min(size, held.size) if held else ZERO
+        left = order.size - order.filled
+        if size > left or (order.closes and size > closing):
+            raise ValueError(f"{size} of order {order.order_id}: {left} of it is left, it can close {closing}")
         # One fill that turns the position round pays for both sides, each by its part of the size.
         charged_to_close = (charged * closing / size).quantize(PLACES)
         profit = self._close(symbol, against, closing, price, charged_to_close, now_ms) if closing else ZERO
@@ -259,7 +253,7 @@ class FuturesBook:
         held.realised += profit
         held.fees += charged
         held.changed_ms = now_ms
-        if held.size <= 0:
+        if not held.size:
             del self.holdings[symbol, leg]
         return profit
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, booked_amount, text
+from tradetui.sandbox.books.orders import hedge_leg
 
 FUNDING: Final = "contract_settle_fee"
 TRANSFER_IN: Final = "trans_from_exchange"
@@ -81,14 +82,12 @@ class Bills:
 
 
 def _business_type(fill: Mapping[str, Any]) -> str:
-    """The bill's business type for a fill; in hedge mode its side names the leg."""
+    """The bill's business type for a fill."""
     side, trade_side = fill["side"], fill["tradeSide"]
     if fill["posMode"] == "one_way_mode":
         return f"burst_{side}" if trade_side.startswith("burst") else str(side)
-    leg = "long" if side == "buy" else "short"
-    if trade_side.startswith("burst"):
-        return f"burst_{trade_side.rsplit('_', 1)[-1]}_loss_query"
-    return f"{trade_side}_{leg}"
+    leg = hedge_leg(side, trade_side)
+    return f"burst_{leg}_loss_query" if trade_side.startswith("burst") else f"{trade_side}_{leg}"
 
 
 @dataclass(slots=True)
@@ -126,9 +125,8 @@ class ClosedPositions:
             held = self.held.get((symbol, against))
             closing = ZERO if held is None else min(size, held.opened - held.closed)
         else:
-            trade_side, side_leg = fill["tradeSide"], "long" if fill["side"] == "buy" else "short"
-            along = against = trade_side.rsplit("_", 1)[-1] if "_" in trade_side else side_leg
-            closing = ZERO if trade_side == "open" else size
+            along = against = hedge_leg(fill["side"], fill["tradeSide"])
+            closing = ZERO if fill["tradeSide"] == "open" else size
         close_fee = (fee * closing / size).quantize(PLACES)
         if closing:
             self._close((symbol, against), fill, closing, close_fee)

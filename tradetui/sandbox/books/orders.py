@@ -49,10 +49,8 @@ class Order:
 
     @property
     def leg(self) -> str:
-        """The leg it trades: in hedge mode side names it, in one-way mode there is one net."""
-        if self.mode == ONE_WAY:
-            return "net"
-        return "long" if self.side == "buy" else "short"
+        """The leg it trades; in one-way mode there is one net."""
+        return "net" if self.mode == ONE_WAY else hedge_leg(self.side, self.trade_side)
 
     @property
     def closes(self) -> bool:
@@ -69,7 +67,7 @@ class Order:
         """Whether it buys in the market's sense: closing a short buys, closing a long sells."""
         if self.mode == ONE_WAY:
             return self.side == "buy"
-        return (self.side == "buy") == (self.trade_side == "open")
+        return (self.leg == "long") == (self.trade_side == "open")
 
     def row(self) -> dict[str, Any]:
         return {
@@ -108,6 +106,12 @@ class Order:
         row["state"] = row.pop("status")
         row["cancelReason"] = ""
         return row
+
+
+def hedge_leg(side: str, trade_side: str) -> str:
+    """The leg of an order or fill in hedge mode: `side` names it, closing too, unless `trade_side` ends with one."""
+    named = trade_side.rpartition("_")[2]
+    return named if named in ("long", "short") else ("long" if side == "buy" else "short")
 
 
 def order_sides(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
