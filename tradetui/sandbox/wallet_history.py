@@ -1,12 +1,14 @@
-"""What the wallets did in the ninety days before the start: spot trades, converts, transfers, funding of the futures.
+"""What the wallets did before the start: spot trades, converts, transfers, funding of the futures.
 
+Spot trades begin a day within the ninety that can be read, so that a session of a day loses none; converts go back
+further than one request may span, and the sub-accounts' transfers about as far as there have been sub-accounts.
 All of it is drawn from the account's random numbers: the order in which they are drawn is part of what a seed means.
 """
 
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from decimal import Decimal
 from operator import attrgetter
@@ -17,15 +19,16 @@ from tradetui.sandbox.books.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.futures_history import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
-from tradetui.sandbox.books.orders import ONE_WAY
+from tradetui.sandbox.books.orders import ONE_WAY, hedge_leg
 from tradetui.sandbox.simulated_trader import past_level
 from tradetui.wire.exchange_time import DAY_MS
 
+_SPOT_DAYS, _CONVERT_DAYS, _TRANSFER_DAYS = 89, 100, 60
 _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "SOL", "138"))
 _LEAST_SIZE: Final = Decimal("0.0001")
 _SPOT_FEE: Final = Decimal("0.001")
 SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
-_RATES = (
+_CONVERT_RATES = (  # from one of a coin so much of another, near the prices of the pairs
     ("USDT", "USDC", "0.9994"),
     ("USDT", "ETH", "0.00034"),
     ("BTC", "USDT", "84100.5"),
@@ -46,8 +49,9 @@ _OTHER_BILLS = (
     ("convert", "transfer-in"),
     ("financial", "transfer-out"),
 )
-_TRANSFERS = 260
-_OUT = frozenset({"withdraw", "sell", "transfer-out", "system lock", "user lock", "deduction of handling fee"})
+_OTHER_BILLS_PART: Final = 0.3  # enough that even few bills are of several types, most still being trades
+_OUT = frozenset({"withdraw", "transfer-out", "system lock", "user lock"})
+_TRANSFERS = 260  # about thirty in each span of seven days, which is all that one request reads
 _FUTURES_TRANSFERS: Final = (
     (61 * DAY_MS + 11_000_000, TRANSFER_IN, Decimal("0.1")),
     (24 * DAY_MS + 40_000_000, TRANSFER_OUT, Decimal("-0.04")),
@@ -58,11 +62,11 @@ _FUTURES_TRANSFERS: Final = (
 
 def spot_history(uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> SpotHistory:
     """Spot fills and bills that balance: a fill has one bill for each of its two coins, the fee in one of them."""
-    times = sorted(now_ms - rng.randrange(60_000, 89 * DAY_MS) for _ in range(count))
+    times = sorted(now_ms - rng.randrange(60_000, _SPOT_DAYS * DAY_MS) for _ in range(count))
     fills: list[dict[str, Any]] = []
     wallet = _SpotWallet(ids)
     for moment in times:
-        if rng.random() < 0.3:
+        if rng.random() < _OTHER_BILLS_PART:
             group, business_type = rng.choice(_OTHER_BILLS)
             size = Decimal(rng.randint(1, 50_000)) / 100
             wallet.bill(moment, "USDT", group, business_type, -size if business_type in _OUT else size)
@@ -127,10 +131,10 @@ class _SpotWallet:
 
 
 def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> list[dict[str, Any]]:
-    """Converts over the last hundred days."""
+    """Converts, the newest first."""
     rows = []
-    for moment in sorted(now_ms - rng.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
-        source, target, price = rng.choice(_RATES)
+    for moment in sorted(now_ms - rng.randrange(3_600_000, _CONVERT_DAYS * DAY_MS) for _ in range(count)):
+        source, target, price = rng.choice(_CONVERT_RATES)
         size = Decimal(rng.randint(1, 900)) / (1 if source == "USDT" else 100)
         rows.append(
             {
@@ -144,14 +148,13 @@ def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: in
                 "toCoin": target,
             }
         )
-    rows.reverse()
-    return rows
+    return rows[::-1]
 
 
 def transfer_history(uids: list[str], rng: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
     """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
     rows: list[dict[str, Any]] = []
-    for moment in sorted(now_ms - rng.randrange(60_000, 60 * DAY_MS) for _ in range(_TRANSFERS)):
+    for moment in sorted(now_ms - rng.randrange(60_000, _TRANSFER_DAYS * DAY_MS) for _ in range(_TRANSFERS)):
         recent = now_ms - moment < DAY_MS // 2
         rows.append(
             {
@@ -165,8 +168,7 @@ def transfer_history(uids: list[str], rng: random.Random, ids: Identifiers, now_
                 "ts": str(moment),
             }
         )
-    rows.reverse()
-    return rows
+    return rows[::-1]
 
 
 def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
@@ -176,27 +178,25 @@ def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
         for coin, balance in book.started_with.items()
         for age_ms, business_type, part in _FUTURES_TRANSFERS
     ]
-    movements += _past_funding(book, built_ms)
-    return sorted(movements, key=attrgetter("time_ms"))
+    return sorted([*movements, *_past_funding(book, built_ms)], key=attrgetter("time_ms"))
 
 
 def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
-    """The funding of what was held at each settlement: fills are gone through once, up to one settlement at a time."""
+    """The funding of what the fills before each settlement left held."""
     sizes: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
-    fills = iter(book.fills)
-    fill = next(fills, None)
-    settlement_ms = (int(fill["cTime"]) // FUNDING_INTERVAL_MS + 1) * FUNDING_INTERVAL_MS if fill else book.begun_ms + 1
-    while settlement_ms <= book.begun_ms:
-        while fill is not None and int(fill["cTime"]) < settlement_ms:
-            _add_fill(sizes, fill)
-            fill = next(fills, None)
+    fills = deque(book.fills)
+    if not fills:
+        return
+    first_ms = (int(fills[0]["cTime"]) // FUNDING_INTERVAL_MS + 1) * FUNDING_INTERVAL_MS
+    for settlement_ms in range(first_ms, book.begun_ms + 1, FUNDING_INTERVAL_MS):
+        while fills and int(fills[0]["cTime"]) < settlement_ms:
+            _add_fill(sizes, fills.popleft())
         level = past_level(built_ms - settlement_ms)
-        for (symbol, hedge_leg), size in sizes.items():
+        for (symbol, named_leg), size in sizes.items():
             if size:
-                spec, leg = CONTRACTS[symbol], hedge_leg or ("long" if size > ZERO else "short")
+                spec, leg = CONTRACTS[symbol], named_leg or ("long" if size > ZERO else "short")
                 amount = funding(spec, leg, abs(size), spec.price(spec.start_price * level))
                 yield Movement(settlement_ms, FUNDING, spec.margin_coin, amount, symbol, leg)
-        settlement_ms += FUNDING_INTERVAL_MS
 
 
 def _add_fill(sizes: defaultdict[tuple[str, str], Decimal], fill: dict[str, Any]) -> None:
@@ -205,5 +205,5 @@ def _add_fill(sizes: defaultdict[tuple[str, str], Decimal], fill: dict[str, Any]
     if fill["posMode"] == ONE_WAY:
         sizes[fill["symbol"], ""] += size if fill["side"] == "buy" else -size
         return
-    leg = "long" if fill["side"] == "buy" else "short"
+    leg = hedge_leg(fill["side"], fill["tradeSide"])
     sizes[fill["symbol"], leg] += size if fill["tradeSide"] == "open" else -size

@@ -43,9 +43,7 @@ class Holding:
         return amount / price if self.spec.inverse else amount
 
     def margin(self) -> Decimal:
-        if self.spec.inverse:
-            return self.size / self.leverage
-        return self.size * self.entry / self.leverage
+        return self.size * (Decimal(1) if self.spec.inverse else self.entry) / self.leverage
 
     def maintenance(self, price: Decimal) -> Decimal:
         """Maintenance margin, below which it is liquidated, in the margin coin."""
@@ -231,13 +229,11 @@ class FuturesBook:
         return profit
 
     def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> None:
-        key = (order.spec.symbol, leg)
-        held = self.holdings.get(key)
+        spec, held = order.spec, self.held(order.spec.symbol, leg)
         if held is None:
-            isolated = order.spec.symbol in self.isolated
-            self.holdings[key] = held = Holding(
-                order.spec, leg, size, price, order.leverage, now_ms, now_ms, isolated=isolated
-            )
+            isolated = spec.symbol in self.isolated
+            held = Holding(spec, leg, size, price, order.leverage, now_ms, now_ms, isolated=isolated)
+            self.holdings[spec.symbol, leg] = held
         else:
             # Sizes are of the base coin also where the contract is inverse: weighted otherwise, adding to a position at
             # the mark would change what it has gained.
