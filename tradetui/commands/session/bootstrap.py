@@ -59,23 +59,22 @@ def open_desk(
     options = _client_options(loaded, credentials, clock)
     client = (ExchangeReader if loaded.read_only else writing)(credentials, **options)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
-    disk = ThreadDisk()
     trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
         from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
 
-        # A thread of its own: what is written before sending never waits for a long look into the archive.
-        journal_disk = ThreadDisk()
-
         def key_destinations() -> KeyDestinations:
-            from tradetui.commands.session.issued_key_profiles import issued_key_destinations
+            from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
 
-            return issued_key_destinations(loaded, flags or Flags(), profile_written)
+            source = loaded.profile.credentials
+            backend = KeyringSecrets(source.service) if source.source == "keyring" else None
+            return KeyDestinations(backend, ProfileMaker(loaded, flags or Flags(), profile_written))
 
-        trading = trading_session(client, settings, clock, SystemRandom(), journal_disk, key_destinations)
+        # A thread of its own: what is written before sending never waits for a long look into the archive.
+        trading = trading_session(client, settings, clock, SystemRandom(), ThreadDisk(), key_destinations)
     alerts = alert_settings(loaded, str(settings.environment), credentials)
-    return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)
+    return Desk(client, settings, clock, Random(), trading, disk=ThreadDisk(), alerts=alerts)
 
 
 def desk_settings(loaded: LoadedProfile) -> DeskSettings:

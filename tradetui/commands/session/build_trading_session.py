@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class KeyDestinations(NamedTuple):
     """Where created keys go: `secret_backend`, None for files, and `make_profile`, None where none is made of them."""
 
-    secret_backend: SecretBackend | None
-    make_profile: MakeProfile | None
+    secret_backend: SecretBackend | None = None
+    make_profile: MakeProfile | None = None
 
 
 def trading_session(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -20,9 +19,6 @@ from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import Disk, ThreadDisk
 from tradetui.wire.product_types import ProductType
-
-if TYPE_CHECKING:
-    from tradetui.desk.creation import MakeProfile
 
 SHOWN_PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
 
@@ -41,12 +37,12 @@ def open_demo_desk(
     new_disk: Callable[[], Disk] = ThreadDisk,
     data_dir: Path | None = None,
     account_admin: bool = True,
-    make_profile: MakeProfile | None = None,
+    key_destinations: Callable[[], KeyDestinations] = KeyDestinations,
     product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
 ) -> Desk:
     """A desk that shares nothing with other programs, on the account whose key has this name; ValueError without one.
 
-    Nothing is kept without `data_dir`; a created key becomes a profile by `make_profile`, and none without it.
+    Nothing is kept without `data_dir`, and no profile is made of a created key without other `key_destinations`.
     """
     key = next((key for key in sandbox.exchange_state.keys if key.name == name), None)
     if key is None:
@@ -72,7 +68,6 @@ def open_demo_desk(
     )
     trading = None
     if isinstance(client, TradingClient):
-        destinations = KeyDestinations(secret_backend=None, make_profile=make_profile)
         # A disk of its own: the trading session closes it while the desk still writes to the desk's.
-        trading = trading_session(client, settings, clock, random, new_disk(), key_destinations=lambda: destinations)
+        trading = trading_session(client, settings, clock, random, new_disk(), key_destinations)
     return Desk(client, settings, clock, random, trading, disk=new_disk())

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tradetui.commands.session.build_trading_session import KeyDestinations
 from tradetui.desk.creation import CreationKind, KeyStoreUnusable, ProfileNotWritten, Secrets, StoredKey
 from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
@@ -118,12 +117,3 @@ class ProfileMaker:
             )
         fields = zip(FIELDS, (secrets.api_key, secrets.secret, secrets.passphrase), strict=True)
         write_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in fields if value}))
-
-
-def issued_key_destinations(
-    loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None]
-) -> KeyDestinations:
-    """Those that a profile sets; `profile_written` gets each new profile's name."""
-    source = loaded.profile.credentials
-    backend = KeyringSecrets(source.service) if source.source == "keyring" else None
-    return KeyDestinations(backend, ProfileMaker(loaded, flags, profile_written))

@@ -79,7 +79,6 @@ class DeskScreen(StyledOnce[None]):
         return self.trade_app.desk
 
     # Textual's metaclass is no ABCMeta: that no screen is made without these is checked by mypy alone.
-
     @property
     @abstractmethod
     def screen_name(self) -> str:
@@ -107,7 +106,7 @@ class DeskScreen(StyledOnce[None]):
 
     def hides(self, binding: str) -> bool:
         """Whether nothing offers a binding in this session; its key still says why."""
-        return binding == "create" and not (self.desk is not None and self.desk.may_create)
+        return binding == "create" and self.blocking_reason(binding) is not None
 
     def able(self, binding: str) -> bool:
         """Whether a binding can do something now; shows why where it cannot."""
