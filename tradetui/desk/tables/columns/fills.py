@@ -105,11 +105,12 @@ FILL_COUNT: Final[Column[FillRow]] = Column(
 """How many fills an order has; with a plus where older ones may not be known."""
 
 
+_BEFORE_FILL_COUNT: Final = [column.id for column in FILL_COLUMNS].index("tradeScope") + 1
 FILLED_ORDER_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     narrow_time(FILL_COLUMNS[0]),
-    *FILL_COLUMNS[1:10],
+    *FILL_COLUMNS[1:_BEFORE_FILL_COUNT],
     FILL_COUNT,
-    *FILL_COLUMNS[10:],
+    *FILL_COLUMNS[_BEFORE_FILL_COUNT:],
 )
 
 
