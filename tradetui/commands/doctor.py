@@ -133,8 +133,7 @@ def run(args: argparse.Namespace) -> int:
 def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
-    finding = f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}"
-    return _passed("configuration", finding)
+    return _passed("configuration", f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}")
 
 
 def _certificates(loaded: LoadedProfile, route: Route) -> Check:
@@ -175,18 +174,14 @@ def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool
         )
         return _failed("account", finding, "Correct uid or the key in the profile; nothing is sent until then.")
     match account.origin:
-        case "exchange":
-            return _passed("account", f"UID {account.uid}, from the exchange")
-        case "profile":
-            return _passed("account", f"UID {account.uid}, from the profile")
+        case "exchange" | "profile":
+            return _passed("account", f"UID {account.uid}, from the {account.origin}")
         case "remembered" if reached:
-            finding = f"UID {account.uid}, from an earlier session; the exchange does not give it now"
-            return _passed("account", finding)
+            return _passed("account", f"UID {account.uid}, from an earlier session; the exchange does not give it now")
         case "remembered":
             return _unchecked("account", f"UID {account.uid}, from an earlier session; {_UNREACHABLE}")
     if not reached:
-        finding = f"UID not known, so the account goes by its API key; {_UNREACHABLE}"
-        return _unchecked("account", finding)
+        return _unchecked("account", f"UID not known, so the account goes by its API key; {_UNREACHABLE}")
     if not key_works:
         return _unchecked("account", "not known while the check of the key fails")
     return _passed(
@@ -331,8 +326,7 @@ async def _permissions(client: ExchangeReader) -> Check:
     try:
         reply = await client.spot.account_info()
     except ExchangeError as problem:
-        finding = f"not known: {problem.reason} ({problem.code or 'no code'})"
-        return _unchecked("permissions", finding)
+        return _unchecked("permissions", f"not known: {problem.reason} ({problem.code or 'no code'})")
     account_info = reply.rows[0] if reply.rows else None
     if account_info is None or not account_info.authorities:
         return _unchecked("permissions", "not known: the exchange does not report them")
@@ -359,6 +353,5 @@ def _clock(client: ExchangeReader) -> Check:
         return _failed("clock", "no reply carried the exchange's time", "Check the address and the network.")
     latency = client.connection_status.latency_ms
     round_trip = "" if latency is None else f" from the exchange's, round trip {latency:.0f} ms"
-    finding = f"{offset:+d} ms{round_trip}"
     remedy = "Set this machine's clock; above 5 s nothing is sent."
-    return _check("clock", finding, remedy, passed=abs(offset) <= WARN_OFFSET_MS)
+    return _check("clock", f"{offset:+d} ms{round_trip}", remedy, passed=abs(offset) <= WARN_OFFSET_MS)

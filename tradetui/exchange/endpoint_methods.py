@@ -38,8 +38,6 @@ _WRITE_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent
 
 
 class ReadingClient(Protocol):
-    """The reading side of a client."""
-
     async def read(self, request: Request[Row]) -> Reply[Row]:
         """Read one page."""
 
@@ -50,15 +48,11 @@ class ReadingClient(Protocol):
 
 
 class WritingClient(Protocol):
-    """The writing side of a client."""
-
     async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
         """Send once."""
 
 
 def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
-    """A method that reads one page."""
-
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
         client: ReadingClient = self._client
         return await client.read(request(*args, **parameters))
@@ -67,8 +61,6 @@ def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P]
 
 
 def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], AsyncIterator[Reply[Row]]]:
-    """A method that iterates over all pages."""
-
     def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
         client: ReadingClient = self._client
         start_time = cast("Time", parameters.get("start_time"))
@@ -88,8 +80,6 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
 
 
 def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
-    """A method that sends a write."""
-
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
         client: WritingClient = self._client
         return await client.write(request(*args, **parameters))
@@ -152,8 +142,6 @@ def _arguments(request: type[Request[Any]]) -> str:
 
 
 class ReadingArea:
-    """Endpoints that only read."""
-
     def __init__(self, client: ReadingClient) -> None:
         self._client = client
 
@@ -227,8 +215,6 @@ class BrokerWriting(BrokerReading):
 
 
 class WritingArea:
-    """Endpoints that only write."""
-
     def __init__(self, client: WritingClient) -> None:
         self._client = client
 

@@ -88,7 +88,6 @@ class TableWriter:
 
 
 def row_writer(options: argparse.Namespace, columns: Sequence[str]) -> RowWriter:
-    """The writer of the chosen format: JSON, CSV, or aligned text."""
     if options.json:
         return JsonWriter(stdout())
     return csv_writer(stdout(), columns) if getattr(options, "csv", False) else TableWriter(stdout(), columns)

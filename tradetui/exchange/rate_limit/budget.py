@@ -97,8 +97,6 @@ def closing(endpoint: Endpoint) -> NotSent:
 
 
 class _NoPermit:
-    """A permit that nothing counts."""
-
     __slots__ = ()
 
     def replied(self, remaining: int | None = None) -> None:
@@ -140,7 +138,6 @@ class WaitingCall:
     __slots__ = ("future", "hold_s")
 
     def __init__(self, hold_s: float) -> None:
-        """`hold_s` is the longest the call may take."""
         self.future: asyncio.Future[Permit] = asyncio.get_running_loop().create_future()
         self.hold_s = hold_s
 
