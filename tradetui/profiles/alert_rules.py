@@ -108,8 +108,7 @@ class AlertRule(StrictSettings):
         levels: dict[str, Decimal | None] = {name: getattr(self, name) for name in _LEVEL_FIELDS.get(self.when, ())}
         field, level = next(((name, value) for name, value in levels.items() if value is not None), ("", None))
         is_percent = self.when is RuleKind.TODAY_RESULT_BELOW and field == "percent"
-        condition = Condition(self.when, self.symbol, level, self.direction, is_percent)
-        return rule_of(condition, self.to, self.name)
+        return rule_of(Condition(self.when, self.symbol, level, self.direction, is_percent), self.to, self.name)
 
 
 class WrongAlert(ValueError):

@@ -164,13 +164,11 @@ class BittyTaxWriter:
         if kind is None or kind not in _BILL_TYPES or not bill.size:
             return []
         fee = -bill.fees if bill.fees is not None and bill.fees < 0 else None
-        note, type_ = f"bill {bill.bill_id} {kind}", _BILL_TYPES[kind]
         fee_asset = bill.coin if fee is not None else ""
+        row = TaxRow(bill.c_time, f"bill {bill.bill_id} {kind}", _BILL_TYPES[kind], fee=fee, fee_asset=fee_asset)
         if kind is BusinessType.WITHDRAW:
-            sold = abs(bill.size)
-            return [TaxRow(bill.c_time, note, type_, sold=sold, sold_asset=bill.coin, fee=fee, fee_asset=fee_asset)]
-        bought = abs(bill.size)
-        return [TaxRow(bill.c_time, note, type_, bought, bill.coin, fee=fee, fee_asset=fee_asset)]
+            return [row._replace(sold=abs(bill.size), sold_asset=bill.coin)]
+        return [row._replace(bought=abs(bill.size), bought_asset=bill.coin)]
 
 
 def futures_fill_events(fill: FuturesFill, booked: BookedFill) -> Iterator[TaxRow]:

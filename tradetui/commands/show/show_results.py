@@ -115,8 +115,7 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         with closing(open_archive(loaded, needed, first_ms, last_ms, fresh=options.fresh)) as archive:
             return _print_results(archive, options, query)
     except sqlite3.Error as problem:
-        unreadable = ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW)
-        return report(unreadable)
+        return report(ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW))
 
 
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:

@@ -73,8 +73,7 @@ class EndpointQuota:
 
     def next_change(self, now: float) -> float:
         """When waiting will next see another answer without anybody returning a permit; `inf` if never."""
-        moments = [moment for moment in (self.paused_until, self.restore_at) if moment > now]
-        return min(moments, default=inf)
+        return min((moment for moment in (self.paused_until, self.restore_at) if moment > now), default=inf)
 
     def _restore_step(self) -> float:
         return RESTORE_S * (1.0 + self.random.uniform(0.0, 0.5))

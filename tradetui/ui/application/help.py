@@ -79,8 +79,7 @@ class HelpLine:
     def matches(self, text: str) -> bool:
         """Whether every word of a text is in the line in any case; a `/` before a word only begins a search."""
         line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
-        terms = text.casefold().split()
-        return all((word.removeprefix("/") or word) in line for word in terms)
+        return all((word.removeprefix("/") or word) in line for word in text.casefold().split())
 
 
 class HelpDialog(DimmingScreen[None]):

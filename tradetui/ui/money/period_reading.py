@@ -84,8 +84,7 @@ class PeriodReading:
 
     def step(self, by: int) -> bool:
         """Choose the next longer or shorter period; returns whether there is one."""
-        chosen = _CHOICES.index(self._named)
-        following = max(0, min(chosen + by, len(_CHOICES) - 1))
+        following = max(0, min(_CHOICES.index(self._named) + by, len(_CHOICES) - 1))
         if _CHOICES[following] is self.choice:
             return False
         self.choose(_CHOICES[following])
