@@ -160,6 +160,5 @@ def walk(
 
 
 async def replies(walked: PageWalk[Row]) -> AsyncIterator[Reply[Row]]:
-    """Every page of a walk."""
     while (reply := await walked.next()) is not None:
         yield reply

@@ -46,10 +46,7 @@ def route_of(loaded: LoadedProfile) -> Route:
     package, or a file of certificates that cannot be read.
     """
     origin = parse_base_url(loaded.profile.base_url)
-    if is_loopback(origin.host):
-        proxy, source = None, ""
-    else:
-        proxy, source = _proxy_of(loaded)
+    proxy, source = (None, "") if is_loopback(origin.host) else _proxy_of(loaded)
     if proxy is not None and proxy.is_socks and importlib.util.find_spec("socksio") is None:
         raise ConfigurationError(
             "a SOCKS proxy needs the package socksio",

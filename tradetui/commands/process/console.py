@@ -30,9 +30,8 @@ class Output:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.is_terminal = stream.isatty()
-        encoding = getattr(stream, "encoding", None) or "utf-8"
-        self._encoding: str = encoding
-        self._is_unicode = encoding.lower().replace("-", "").startswith("utf")
+        self._encoding: str = getattr(stream, "encoding", None) or "utf-8"
+        self._is_unicode = self._encoding.lower().replace("-", "").startswith("utf")
 
     def line(self, text: str) -> None:
         """Write one line for a person; every control, bidi and invisible character becomes U+FFFD."""

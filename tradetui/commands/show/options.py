@@ -67,6 +67,7 @@ _TAX_HELP = (
     "CSV of transaction records for BittyTax, oldest first; a record gives the same line in every export, so equal "
     "lines of two exports are one event. fills: profit, fees and funding; spot-bills: all but spot trades"
 )
+_TIME_HELP: Final = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
 
@@ -81,8 +82,7 @@ def show_parser() -> CommandParser:
         endpoint = table.endpoint
         _add_flags(kinds.add_parser(str(what), help=f"{table.subject} ({endpoint.path})"), what, endpoint)
     _add_result_commands(kinds)
-    endpoints = kinds.add_parser("endpoints", help="every endpoint, with its limits and parameters")
-    _add_format(endpoints)
+    _add_format(kinds.add_parser("endpoints", help="every endpoint, with its limits and parameters"))
     return parser
 
 
@@ -136,15 +136,14 @@ def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> No
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
         form.add_argument("--csv", action="store_true", help="CSV; formulas made safe")
-        times = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
-        parser.add_argument("--since", metavar="TIME", help=f"{times}: the first moment; all that is known if left out")
-        until = f"{times}: a day alone is included, a period ends before any other time; now if left out"
+        since = f"{_TIME_HELP}: the first moment; all that is known if left out"
+        parser.add_argument("--since", metavar="TIME", help=since)
+        until = f"{_TIME_HELP}: a day alone is included, a period ends before any other time; now if left out"
         parser.add_argument("--until", metavar="TIME", help=until)
         fresh = "first read the newest fills, even where there is an archive"
         parser.add_argument("--fresh", action="store_true", help=fresh)
         if parser is not equity:
-            chosen = "only this symbol, or several with commas"
-            parser.add_argument("--symbol", metavar="SYMBOL", help=chosen)
+            parser.add_argument("--symbol", metavar="SYMBOL", help="only this symbol, or several with commas")
 
 
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
@@ -155,9 +154,8 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
             rule = _rule_of_flag(what, parameter)
             parser.add_argument(f"--{option_name(parameter.name)}", dest=parameter.name, metavar="VALUE", help=rule)
     if endpoint.time is not None:
-        times = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
-        parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=times)
-        until = f"{times}; a day alone is included; {_rule_of_times(endpoint.time)}"
+        parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=_TIME_HELP)
+        until = f"{_TIME_HELP}; a day alone is included; {_rule_of_times(endpoint.time)}"
         parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=until)
     if endpoint.page is not None:
         older = endpoint.request.parameter("idLessThan").explanation

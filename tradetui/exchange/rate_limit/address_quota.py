@@ -148,7 +148,7 @@ class AddressCalls:
     def __init__(self, quota: AddressQuota) -> None:
         self.quota = quota
         self.meter = AddressMeter(quota)
-        self._calls: dict[int, int] = {}
+        self._calls: Counter[int] = Counter()
         self._feeds_until = 0.0
 
     def claim(self, *, feed: bool, writes: bool, now: float, hold_s: float) -> AddressClaim:
@@ -169,7 +169,7 @@ class AddressCalls:
                 return AddressClaim(None, turn, counted)
             self._feeds_until = max(self._feeds_until, now) + 1 / self.quota.feed_rate
         until = _expiry_second(now + hold_s)
-        self._calls[until] = self._calls.get(until, 0) + 1
+        self._calls[until] += 1
         return AddressClaim(until, now, counted + 1)
 
     def ended(self, counted_until: int, at: float | None) -> None:
@@ -177,8 +177,7 @@ class AddressCalls:
         if counted_until in self._calls:
             self._calls[counted_until] -= 1
         if at is not None:
-            until = _expiry_second(at)
-            self._calls[until] = self._calls.get(until, 0) + 1
+            self._calls[_expiry_second(at)] += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,11 +69,9 @@ class BudgetFile:
             return self._in_thread(work)
         try:
             done.set_result(work())
-        except sqlite3.OperationalError as failure:
-            if not self._inline and is_held_by_others(failure):
-                return self._in_thread(work)
-            done.set_exception(failure)
         except Exception as failure:
+            if not self._inline and isinstance(failure, sqlite3.OperationalError) and is_held_by_others(failure):
+                return self._in_thread(work)
             done.set_exception(failure)
         return done
 

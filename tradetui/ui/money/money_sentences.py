@@ -202,6 +202,5 @@ def nothing_sentence(
         remedy = f"{key_named('back')} goes back from these dates."
     else:
         remedy = f"{key_named('period_before')} and {key_named('period_after')} choose another period."
-    if symbols:
-        return f"No fill of {', '.join(symbols)} in this period.\n{remedy}"
-    return f"Nothing was traded in this period.\n{remedy}"
+    nothing = f"No fill of {', '.join(symbols)}" if symbols else "Nothing was traded"
+    return f"{nothing} in this period.\n{remedy}"

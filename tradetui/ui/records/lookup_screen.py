@@ -85,8 +85,7 @@ class LookupScreen(TableScreen):
         self._arrange()
         self.rows_table.focus()
         self.desk_changed()
-        lookups = self.desk.lookups if self.desk is not None else None
-        begun = lookups.begun(self.kind.name) if lookups is not None else None
+        begun = self.desk.lookups.begun(self.kind.name) if self.desk is not None else None
         first = self._checked({}).query
         if begun is not None:
             self._show_lookup(begun)
@@ -268,8 +267,7 @@ class LookupScreen(TableScreen):
     def refresh_states(self) -> None:
         lookup = self.lookup
         if lookup is not None:
-            sentence = query_text(lookup.query, self.zone, self.today)
-            self.query_one("#lookup-query", Static).update(sanitized(sentence))
+            self.query_one("#lookup-query", Static).update(sanitized(query_text(lookup.query, self.zone, self.today)))
             self._show_progress(lookup)
         self._records_frame.say(self._caption(lookup), self._nothing(lookup))
         self._show_hints()
@@ -344,8 +342,7 @@ class LookupScreen(TableScreen):
 
     async def action_back(self) -> None:
         """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""
-        reading = self.lookup is not None and self.lookup.loading
-        if not self.has_filter_box and reading and self.lookup is not None:
+        if not self.has_filter_box and self.lookup is not None and self.lookup.loading:
             self.lookup.stop()
             notify(self.app, "Stopped; the rows read so far stay.", seconds=2)
         elif await self.drop_filter():

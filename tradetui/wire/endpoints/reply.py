@@ -191,7 +191,6 @@ def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
         raise UnreadableBody(f"the payload of {endpoint.name} is neither object nor list")
     if endpoint.rows_key is None:
         return [data], None
-    end_id = data.get("endId")
     rows = data.get(endpoint.rows_key)
     if rows is None or rows == "":
         # Rows under a name nobody expects must not look like none.
@@ -200,7 +199,7 @@ def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
         rows = []
     if not isinstance(rows, list):
         raise UnreadableBody(f"{endpoint.rows_key} of {endpoint.name} is not a list")
-    return rows, _text(end_id)
+    return rows, _text(data.get("endId"))
 
 
 def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | None:
