@@ -84,8 +84,8 @@ def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     exchange_state.stands_still = True
     key = exchange_state.keys[0]
     account = exchange_state.account(key.uid)
-    newest, bill = 10**18, dict(account.bills[0])
-    account.bills[:] = [bill | {"billId": str(newest - index)} for index in range(pages * PAGE)]
+    newest, bill = 10**18, dict(account.spot_history.bills[0])
+    account.spot_history.bills[:] = [bill | {"billId": str(newest - index)} for index in range(pages * PAGE)]
     line: Any = Line(Sandbox(exchange_state, wall_ms, SandboxOptions(seed=5)), fastest_ms, slowest_ms)
 
     def tell(base_url: str) -> None:

@@ -88,7 +88,7 @@ class _Reckoning:
 
 def check_books(exchange_state: ExchangeState) -> None:
     """Raise AssertionError unless what every account holds and is worth follows from what it traded."""
-    marks = exchange_state.marks()
+    marks = exchange_state.moment.marks()
     for account in exchange_state.accounts.values():
         check_account(account, marks)
 

@@ -8,8 +8,9 @@ from collections import deque
 import pytest
 
 from tests.sandbox.signed_requests import NOW_MS, Answered, Caller
-from tradetui.sandbox.gateway.arrival_counts import CALLS_OF_AN_ADDRESS, RECOVERY_MS, AddressCounts
+from tradetui.sandbox.gateway.arrival_counts import RECOVERY_MS, AddressCounts
 from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE
 
 HERE, THERE = "192.0.2.7", "2001:db8::7"
 ACCOUNTS = ("hedge", "one-way", "broker", "copy-old")
@@ -28,7 +29,7 @@ class Flood:
         query = "" if name in ("public.time", "spot.bills") else "productType=USDT-FUTURES"
         return self.caller.send("GET", CATALOGUE[name].path, account, query=query, address=address)
 
-    def allowed(self, count: int = CALLS_OF_AN_ADDRESS, *, every_ms: int = 9) -> None:
+    def allowed(self, count: int = ADDRESS_CALLS_PER_MINUTE, *, every_ms: int = 9) -> None:
         """So many calls, one every few milliseconds, of which none is refused."""
         for _ in range(count):
             # Unknown paths cost nothing to answer, and count like any other call.
@@ -73,11 +74,11 @@ def test_it_takes_five_minutes_to_recover(flooded: Flood) -> None:
 
 
 def test_a_steady_pace_below_the_limit_is_never_refused() -> None:
-    Flood().allowed(CALLS_OF_AN_ADDRESS + 500, every_ms=10)
+    Flood().allowed(ADDRESS_CALLS_PER_MINUTE + 500, every_ms=10)
 
 
 def test_without_limits_there_is_none() -> None:
-    Flood(limits=False).allowed(CALLS_OF_AN_ADDRESS + 1)
+    Flood(limits=False).allowed(ADDRESS_CALLS_PER_MINUTE + 1)
 
 
 def test_the_minute_slides() -> None:
@@ -87,8 +88,8 @@ def test_the_minute_slides() -> None:
         now += chance.choice((0, 1, 5, 11, 32))
         while admitted and admitted[0] <= now - 60 * SECOND:
             admitted.popleft()
-        assert counts.admit(HERE, now) is (len(admitted) < CALLS_OF_AN_ADDRESS)
-        if len(admitted) == CALLS_OF_AN_ADDRESS:
+        assert counts.admit(HERE, now) is (len(admitted) < ADDRESS_CALLS_PER_MINUTE)
+        if len(admitted) == ADDRESS_CALLS_PER_MINUTE:
             refused += 1
             now += RECOVERY_MS
         else:

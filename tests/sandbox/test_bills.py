@@ -87,7 +87,7 @@ def test_a_settlement_pays_the_rate_that_the_market_named(
     known = len(exchange_state.book(uid, product_type).bills())
     settlement_ms = exchange_state.now_ms + 1_000
     exchange_state.advance(settlement_ms)
-    marks = exchange_state.marks()
+    marks = exchange_state.moment.marks()
     expected: defaultdict[str, Decimal] = defaultdict(Decimal)
     for (symbol, side), row in held.items():
         assert rates[symbol]["nextUpdate"] == str(settlement_ms)

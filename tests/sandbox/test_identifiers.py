@@ -29,10 +29,10 @@ def issued_ids(account: Account) -> Iterator[tuple[str, str]]:
             yield row["tradeId"], f"{product_type} fill"
         for row in (*book.live_triggers.values(), *book.triggers):
             yield row["orderId"], f"{product_type} trigger"
-    for row in account.spot_fills:
+    for row in account.spot_history.fills:
         yield row["tradeId"], "spot fill"
         yield row["orderId"], "spot order"
-    for name, rows in (("billId", account.bills), ("id", account.converts), ("txId", account.transfers)):
+    for name, rows in (("billId", account.spot_history.bills), ("id", account.converts), ("txId", account.transfers)):
         for row in rows:
             yield row[name], name
 

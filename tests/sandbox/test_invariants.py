@@ -147,9 +147,9 @@ def test_adding_at_the_mark_changes_nothing_of_what_was_gained(symbol: str, leg:
     open_position(exchange_state, uid, symbol, leg, Decimal(1))
     for times in (Decimal("1.1"), Decimal("0.7")):
         exchange_state.market.set_price(symbol, exchange_state.market.last(symbol) * times)
-        before = book.unrealised(spec.margin_coin, exchange_state.marks())
+        before = book.unrealised(spec.margin_coin, exchange_state.moment.marks())
         open_position(exchange_state, uid, symbol, leg, Decimal("0.6"))
-        after = book.unrealised(spec.margin_coin, exchange_state.marks())
+        after = book.unrealised(spec.margin_coin, exchange_state.moment.marks())
         assert abs(after - before) < Decimal("1e-14")
     check_books(exchange_state)
 
@@ -158,7 +158,10 @@ def test_the_past_of_everybody_balances(reading: Caller) -> None:
     exchange_state = reading.sandbox.exchange_state
     for key in exchange_state.keys:
         account = exchange_state.account(key.uid)
-        for marks in (exchange_state.marks(), {symbol: mark * 2 for symbol, mark in exchange_state.marks().items()}):
+        for marks in (
+            exchange_state.moment.marks(),
+            {symbol: mark * 2 for symbol, mark in exchange_state.moment.marks().items()},
+        ):
             audit.check_account(account, marks)
 
 
@@ -169,7 +172,7 @@ def account_of(exchange_state: ExchangeState, name: str, marks: dict[str, Decima
 
 def test_several_assets_stand_behind_one_coin_s_debt(reading: Caller) -> None:
     exchange_state = reading.sandbox.exchange_state
-    row = account_of(exchange_state, "multi-assets", exchange_state.marks())
+    row = account_of(exchange_state, "multi-assets", exchange_state.moment.marks())
     assert row["assetMode"] == "union"
     assert Decimal(row["accountEquity"]) < -4_000, "the margin coin alone is below nothing"
     assert Decimal(row["unionTotalMargin"]) > Decimal(row["unionAvailable"]) > 70_000
@@ -178,14 +181,14 @@ def test_several_assets_stand_behind_one_coin_s_debt(reading: Caller) -> None:
     assert 0 < Decimal(row["unionMm"]) < 5_000
     assert [asset["coin"] for asset in row["assetList"]] == ["USDT", "BTC", "ETH"]
     half = account_of(
-        exchange_state, "multi-assets", {symbol: mark / 2 for symbol, mark in exchange_state.marks().items()}
+        exchange_state, "multi-assets", {symbol: mark / 2 for symbol, mark in exchange_state.moment.marks().items()}
     )
     assert Decimal(half["unionTotalMargin"]) < Decimal(row["unionTotalMargin"]), "assets are worth what the market says"
 
 
 def test_isolated_positions_have_their_margin_to_themselves(reading: Caller) -> None:
     exchange_state = reading.sandbox.exchange_state
-    row = account_of(exchange_state, "isolated", exchange_state.marks())
+    row = account_of(exchange_state, "isolated", exchange_state.moment.marks())
     assert Decimal(row["isolatedMargin"]) > 0 and Decimal(row["crossedMargin"]) > 0
     positions = reading.get("futures.positions", "isolated", productType="USDT-FUTURES").rows
     modes = {position["symbol"]: position["marginMode"] for position in positions}

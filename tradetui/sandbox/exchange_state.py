@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, assert_never
 
@@ -56,7 +55,7 @@ class ExchangeState:
         self.market.step()
         settlement_ms = self.now_ms - self.now_ms % FUNDING_INTERVAL_MS
         if settlement_ms > self.now_ms - self.step_ms:
-            marks = self.marks()
+            marks = self.moment.marks()
             for book in [book for account in self.accounts.values() for book in account.futures.values()]:
                 book.settle_funding(marks, settlement_ms)
         for account in self.accounts.values():
@@ -79,17 +78,14 @@ class ExchangeState:
         except KeyError:
             raise Refusal("40309", f"The product type {product_type} has been removed") from None
 
-    def marks(self) -> dict[str, Decimal]:
-        return self.moment.marks()
-
     def rows(self, uid: str, name: RowsName, product_type: str = "") -> Sequence[Row]:
         """An account's rows of one kind, newest first; those of its futures are of a product type. Raises Refusal."""
         account = self.account(uid)
         match name:
             case "spot-fills":
-                return account.spot_fills
+                return account.spot_history.fills
             case "bills":
-                return account.bills
+                return account.spot_history.bills
             case "converts":
                 return account.converts
             case "transfers":
@@ -100,11 +96,11 @@ class ExchangeState:
                 assert_never(name)
 
     def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
-        book, marks = self.book(uid, product_type), self.marks()
+        book, marks = self.book(uid, product_type), self.moment.marks()
         return [account_row(book, coin, marks) for coin in book.balances]
 
     def positions(self, uid: str, product_type: str) -> list[Row]:
-        book, marks = self.book(uid, product_type), self.marks()
+        book, marks = self.book(uid, product_type), self.moment.marks()
         return [position_row(book, held, marks) for held in book.holdings.values()]
 
     def order_detail(

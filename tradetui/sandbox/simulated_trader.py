@@ -84,8 +84,7 @@ def unit_size(spec: ContractSpec, notional: int) -> Decimal:
 
 def fill_past(book: FuturesBook, rng: random.Random, now_ms: int, fills: int) -> None:
     """Trade for ninety days and end with a position in most symbols, long or short."""
-    moments = sorted(now_ms - rng.randrange(30_000, 89 * DAY_MS) for _ in range(fills))
-    for moment in moments:
+    for moment in sorted(now_ms - rng.randrange(30_000, 89 * DAY_MS) for _ in range(fills)):
         spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
         trade_once(book, spec, past_price(spec, now_ms - moment), rng, moment)
 

@@ -62,10 +62,9 @@ _FUTURES_TRANSFERS: Final = (
 
 def spot_history(uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> SpotHistory:
     """Spot fills and bills that balance: a fill has one bill for each of its two coins, the fee in one of them."""
-    times = sorted(now_ms - rng.randrange(60_000, _SPOT_DAYS * DAY_MS) for _ in range(count))
     fills: list[dict[str, Any]] = []
     wallet = _SpotWallet(ids)
-    for moment in times:
+    for moment in sorted(now_ms - rng.randrange(60_000, _SPOT_DAYS * DAY_MS) for _ in range(count)):
         if rng.random() < _OTHER_BILLS_PART:
             group, business_type = rng.choice(_OTHER_BILLS)
             size = Decimal(rng.randint(1, 50_000)) / 100

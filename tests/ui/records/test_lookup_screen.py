@@ -252,7 +252,7 @@ async def test_reading_again_begins_at_the_newest() -> None:
         before = ids(screen)
         uid = stage.desk.settings.uid
         assert uid is not None
-        bills = stage.sandbox.exchange_state.account(uid).bills
+        bills = stage.sandbox.exchange_state.account(uid).spot_history.bills
         bills.insert(0, {**bills[0], "billId": str(int(bills[0]["billId"]) + 1)})
         await pilot.press("u")
         await settle(pilot)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.numbers import Identifiers
@@ -20,15 +20,12 @@ _BALANCES = {
 }
 
 
-class SpotHistory(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SpotHistory:
     """Spot fills and spot bills, newest first."""
 
-    fills: list[dict[str, Any]]
-    bills: list[dict[str, Any]]
-
-
-def _no_spot_history() -> SpotHistory:
-    return SpotHistory([], [])
+    fills: list[dict[str, Any]] = field(default_factory=list)
+    bills: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -50,7 +47,7 @@ class Account:
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
     futures: dict[str, FuturesBook] = field(default_factory=dict)
-    make_spot_history: Callable[[], SpotHistory] = _no_spot_history
+    make_spot_history: Callable[[], SpotHistory] = SpotHistory
     make_converts: Callable[[], list[dict[str, Any]]] = list
     transfers: list[dict[str, Any]] = field(default_factory=list)
     subaccounts: list[dict[str, Any]] = field(default_factory=list)
@@ -62,20 +59,12 @@ class Account:
             balances = {coin: Decimal(amount if self.funded else 0) for coin, amount in _BALANCES[product_type].items()}
             self.futures[product_type] = FuturesBook(product_type, self.mode, balances, self.ids)
 
-    @property
-    def spot_fills(self) -> list[dict[str, Any]]:
-        return self._spot_history.fills
-
-    @property
-    def bills(self) -> list[dict[str, Any]]:
-        return self._spot_history.bills
-
     @cached_property
     def converts(self) -> list[dict[str, Any]]:
         return self.make_converts()
 
     @cached_property
-    def _spot_history(self) -> SpotHistory:
+    def spot_history(self) -> SpotHistory:
         return self.make_spot_history()
 
     @property

@@ -29,8 +29,6 @@ class Movement(NamedTuple):
 
 
 class Bills:
-    """A book's bills, written from its fills and movements when they are read, which is seldom."""
-
     def __init__(self) -> None:
         self._ids = Identifiers()
         self._rows: list[dict[str, Any]] = []
@@ -82,7 +80,6 @@ class Bills:
 
 
 def _business_type(fill: Mapping[str, Any]) -> str:
-    """The bill's business type for a fill."""
     side, trade_side = fill["side"], fill["tradeSide"]
     if fill["posMode"] == "one_way_mode":
         return f"burst_{side}" if trade_side.startswith("burst") else str(side)

@@ -12,10 +12,8 @@ from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE, ADDRESS_L
 
 SECOND_MS: Final = 1_000
 MINUTE_MS: Final = 60_000
-CALLS_OF_AN_ADDRESS: Final = ADDRESS_CALLS_PER_MINUTE
-"""The most calls of one address in any minute, of all callers and endpoints."""
 RECOVERY_MS: Final = ADDRESS_LOCKOUT_S * SECOND_MS
-"""How long an address that exceeded this is refused (five minutes), whether it goes on calling or not."""
+"""How long an address with too many calls is refused (five minutes), whether it goes on calling or not."""
 
 
 class ArrivalCounts:
@@ -39,8 +37,6 @@ class ArrivalCounts:
 
 
 class AddressCounts:
-    """Calls by address."""
-
     def __init__(self) -> None:
         self._arrivals: defaultdict[str, deque[int]] = defaultdict(deque)
         self._refused_until: dict[str, int] = {}
@@ -52,7 +48,7 @@ class AddressCounts:
         arrivals = self._arrivals[address]
         while arrivals and arrivals[0] <= now_ms - MINUTE_MS:
             arrivals.popleft()
-        if len(arrivals) >= CALLS_OF_AN_ADDRESS:
+        if len(arrivals) >= ADDRESS_CALLS_PER_MINUTE:
             self._refused_until[address] = now_ms + RECOVERY_MS
             arrivals.clear()
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -33,14 +33,15 @@ def parsed(body: bytes) -> Any:
         raise Refusal("40017", "Parameter verification failed body") from None
 
 
-def parameters(body: Any) -> dict[str, str]:
-    """The parameters of an object, empty ones left out; raises Refusal for anything that is not a string."""
+def parameters(body: Any, *, lists: Container[str] = ()) -> dict[str, str]:
+    """The parameters of an object but for its `lists`, empty ones left out; raises Refusal for one that is no text."""
     if not isinstance(body, dict):
         raise Refusal("40017", "Parameter verification failed body")
-    for name, value in body.items():
-        if value is not None and not isinstance(value, str):
+    values = {name: value for name, value in body.items() if name not in lists and value is not None}
+    for name, value in values.items():
+        if not isinstance(value, str):
             raise Refusal("40017", f"Parameter verification failed {name}")
-    return {name: value for name, value in body.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def required(values: Mapping[str, str], *names: str) -> None:

@@ -167,7 +167,7 @@ def _settings(call: ReadCall) -> Row:
     if values["marginCoin"] != spec.margin_coin:
         raise Refusal("40020", "Parameter marginCoin error")
     book = call.exchange_state.book(call.uid, values["productType"])
-    return settings_row(book, spec.symbol, spec.margin_coin, call.exchange_state.marks())
+    return settings_row(book, spec.symbol, spec.margin_coin, call.exchange_state.moment.marks())
 
 
 def _specs(call: ReadCall) -> list[ContractSpec]:

@@ -27,7 +27,7 @@ def write(exchange_state: ExchangeState, key: SandboxKey, name: str, body: bytes
     values = parsed(body)
     if name == "futures.reverse":
         return _reverse(exchange_state, key, values, faults)
-    return _CREATIONS[name](exchange_state, key, values)
+    return _CREATIONS[name](exchange_state, exchange_state.account(key.uid), values)
 
 
 def _reverse(exchange_state: ExchangeState, key: SandboxKey, body: Any, faults: Faults) -> Any:
@@ -69,12 +69,11 @@ _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
 _VIRTUAL_PERMISSIONS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
 
 
-def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
+def create_copy_key(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
     """The one API key of a copy trader of the new model; raises Refusal."""
     values = parameters(body)
     required(values, "passphrase")
     _check_passphrase(values["passphrase"])
-    account = exchange_state.account(key.uid)
     if not account.is_copy_trader:
         raise Refusal("40732", "Current user is not a trader")
     if account.kind != "copy-new":
@@ -95,7 +94,7 @@ class _RequestedSubaccount:
     permissions: tuple[str, ...]
 
 
-def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
+def create_virtual_subaccounts(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
     """Up to five virtual sub-accounts with a key each; all or, raising Refusal, none."""
     if not isinstance(body, list) or not body:
         raise Refusal("40017", "Parameter verification failed body")
@@ -105,7 +104,6 @@ def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, b
     names = [subaccount.name.lower() for subaccount in requested]
     if len(set(names)) < len(names):
         raise Refusal("40071", "Duplicate subName")
-    account = exchange_state.account(key.uid)
     existing = {row["subAccountName"].lower(): row for row in account.virtual_subaccounts}
     for name in names:
         if name in existing:
@@ -118,9 +116,7 @@ def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, b
 
 
 def _requested_subaccount(body: Any) -> _RequestedSubaccount:
-    if not isinstance(body, dict):
-        raise Refusal("40017", "Parameter verification failed body")
-    values = parameters({name: value for name, value in body.items() if name not in ("ipList", "permList")})
+    values = parameters(body, lists=("ipList", "permList"))
     required(values, "subAccountName", "passphrase", "label")
     if not _EIGHT_LETTERS.fullmatch(values["subAccountName"]):
         raise Refusal("40055", "subName must be 8 English letters")
@@ -169,11 +165,9 @@ def _create_virtual(exchange_state: ExchangeState, owner: Account, requested: _R
     }
 
 
-def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
-    """A sub-account of a broker; raises Refusal."""
+def create_broker_subaccount(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
     values = parameters(body)
     required(values, "subaccountName")
-    account = exchange_state.account(key.uid)
     if not _EMAIL.fullmatch(values["subaccountName"]):
         raise Refusal("40020", "Parameter subaccountName error")
     if len(values.get("label", "")) >= LONGEST_NOTE:
@@ -206,7 +200,7 @@ def _new_key(
     return new_key
 
 
-_CREATIONS: Final[Mapping[str, Callable[[ExchangeState, SandboxKey, Any], Any]]] = {
+_CREATIONS: Final[Mapping[str, Callable[[ExchangeState, Account, Any], Any]]] = {
     "copytrading.create_api_key": create_copy_key,
     "subaccounts.create_batch": create_virtual_subaccounts,
     "broker.create_subaccount": create_broker_subaccount,
