@@ -21,12 +21,12 @@ def open_desk() -> Desk:
     sandbox = build_sandbox(7)
     sandbox.exchange_state.stands_still = True
     account = sandbox.exchange_state.account(sandbox.exchange_state.keys[0].uid)
-    newest, (fills, bills) = 2 * 10**18, account.make_spot_history()
+    newest, past = 2 * 10**18, account.make_spot_history()
     many = [
-        {**fills[index % len(fills)], "tradeId": str(newest - index), "cTime": fills[0]["cTime"]}
+        {**past.fills[index % len(past.fills)], "tradeId": str(newest - index), "cTime": past.fills[0]["cTime"]}
         for index in range(MOST_ROWS + 500)
     ]
-    account.make_spot_history = lambda: SpotHistory(many, bills)
+    account.make_spot_history = lambda: SpotHistory(many, past.bills)
     return open_demo_desk(sandbox, "hedge", read_only=True)
 
 

@@ -28,7 +28,6 @@ class RuleRow:
 
     @property
     def state(self) -> str:
-        """Whether it is on, silenced, or cannot fire and why."""
         if self.impossible:
             return f"cannot fire: {self.impossible}"
         return "silenced" if self.silenced else "on"

@@ -44,7 +44,6 @@ class AlertDelivery:
     """
 
     def __init__(self, settings: AlertSettings, clock: Clock, disk: Disk, owner: str) -> None:
-        """`owner` names this session among those of the account."""
         self.desktop: Callable[[str], None] | None = None
         self.account = ""
         self._settings = settings

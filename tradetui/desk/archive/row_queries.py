@@ -90,7 +90,6 @@ class RowQueries:
         self._counts: dict[type[Record], tuple[int, Counter[str]]] = {}
 
     def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
-        """The newest rows of a product type, newest first."""
         of_type = (KINDS[kind], str(product_type))
         # Where there is none, looking by time goes through all rows of the kind.
         if not self._connection.execute(f"SELECT 1 {_OF_TYPE} LIMIT 1", of_type).fetchone():

@@ -98,8 +98,6 @@ def span_sums(
     Sums of spans that end by the quarter-hour `keep_before` are kept. Blocks on the disk, and may write to it: it is
     not to be called within a transaction.
     """
-    if not spans:
-        return
     for chunk_start in range(0, len(spans), SPANS_A_STEP * 16):
         chunk = spans[chunk_start : chunk_start + SPANS_A_STEP * 16]
         kept: dict[QuarterSpan, str] = {

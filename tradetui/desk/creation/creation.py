@@ -298,7 +298,6 @@ class Creation:
 
     @staticmethod
     def made(intent: Intent) -> bool:
-        """Whether an intent of the journal is a creation."""
         return intent.kind in tuple(CreationKind)
 
     async def release(self, intent: str, why: str) -> None:

@@ -146,7 +146,6 @@ class UnsavedKeys:
 
     @property
     def missing(self) -> list[str]:
-        """Requested keys that the reply lacks."""
         return [
             requested_key.title
             for requested_key, issued_key in zip(self.requested, self.issued, strict=True)
@@ -154,7 +153,6 @@ class UnsavedKeys:
         ]
 
     def rows(self) -> tuple[CreatedItem, ...]:
-        """The result of every key, once it is stored."""
         created_items = [
             _item(requested_key.title, issued_key, name)
             for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)

@@ -250,7 +250,6 @@ class KeyFolder:
             sync_directory(self._folder)
 
     def remove(self, name: str) -> None:
-        """Remove a file that may be there."""
         with self._usable():
             self.path(name).unlink(missing_ok=True)
             sync_directory(self._folder)

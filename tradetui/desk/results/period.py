@@ -12,8 +12,6 @@ from tradetui.wire.product_types import ProductType
 
 
 class PeriodChoice(StrEnum):
-    """The periods that have a name."""
-
     TODAY = "today"
     WEEK = "7 d"
     MONTH = "30 d"

@@ -58,27 +58,22 @@ class ResultFigures:
 
     @property
     def won_part(self) -> Decimal | None:
-        """Won orders as a fraction of all; None without orders."""
         return Decimal(self.sums.wins) / self.sums.trades if self.sums.trades else None
 
     @property
     def lost_part(self) -> Decimal | None:
-        """Lost orders as a fraction of all; None without orders."""
         return Decimal(self.sums.losses) / self.sums.trades if self.sums.trades else None
 
     @property
     def average_won(self) -> Decimal | None:
-        """The average result of a won order; None without one."""
         return self.sums.won / self.sums.wins if self.sums.wins else None
 
     @property
     def average_lost(self) -> Decimal | None:
-        """The average result of a lost order, negative; None without one."""
         return self.sums.lost / self.sums.losses if self.sums.losses else None
 
     @property
     def average_order(self) -> Decimal | None:
-        """The average result of a closing order; None without one."""
         return (self.sums.won + self.sums.lost) / self.sums.trades if self.sums.trades else None
 
     @property
@@ -146,17 +141,14 @@ class PeriodResults:
 
     @property
     def green_days(self) -> int:
-        """Days whose net is above zero."""
         return sum(line.figures.net > ZERO for line in self.days)
 
     @property
     def red_days(self) -> int:
-        """Days whose net is below zero."""
         return sum(line.figures.net < ZERO for line in self.days)
 
     @property
     def flat_days(self) -> int:
-        """Days that came to nothing."""
         return len(self.days) - self.green_days - self.red_days
 
     @property

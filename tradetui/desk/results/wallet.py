@@ -42,7 +42,6 @@ class WalletMove:
 
     @property
     def unexplained(self) -> Decimal:
-        """The change that neither trading nor transfers explain."""
         return self.moved - self.net - self.transfers
 
 

@@ -152,15 +152,8 @@ class FuturesBook:
                 return order
         return None
 
-    def locked(self, symbol: str, leg: str) -> Decimal:
-        """The size of a leg that resting close orders hold."""
-        return self._resting_size(symbol, leg, closes=True)
-
-    def to_open(self, symbol: str, leg: str) -> Decimal:
-        """The size that resting orders would add to a leg."""
-        return self._resting_size(symbol, leg, closes=False)
-
-    def _resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
+    def resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
+        """The size of a leg that resting orders close, or would add to it."""
         of_symbol = (order for order in self.orders.values() if order.spec.symbol == symbol)
         chosen = (order for order in of_symbol if order.closes == closes and order.works_on(leg))
         return sum((order.size - order.filled for order in chosen), ZERO)

@@ -174,14 +174,14 @@ _NOTHING: Final[Mapping[str, str]] = {"triggerPrice": "", "orderId": ""}
 def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """A row of `GET /api/v2/mix/position/all-position`; `marks` are mark prices by symbol."""
     spec, mark = held.spec, marks[held.spec.symbol]
-    locked = min(held.size, book.locked(spec.symbol, held.leg))
+    locked = min(held.size, book.resting_size(spec.symbol, held.leg, closes=True))
     liquidation, funding_paid = liquidation_price(book, held, marks), book.funding_paid(held)
     take_profit, stop_loss = _next_stop(book, held, _TAKES_PROFIT), _next_stop(book, held, _STOPS_LOSS)
     return {
         "marginCoin": spec.margin_coin,
         "symbol": spec.symbol,
         "holdSide": held.leg,
-        "openDelegateSize": text(book.to_open(spec.symbol, held.leg)),
+        "openDelegateSize": text(book.resting_size(spec.symbol, held.leg, closes=False)),
         "marginSize": booked_amount(held.margin()),
         "available": text(held.size - locked),
         "locked": text(locked),

@@ -83,9 +83,7 @@ def is_stop(order: TriggerOrder) -> bool:
 def stop_leg(order: TriggerOrder) -> PositionSide | None:
     """The leg that a stop closes; None where the order closes none, or does not say which."""
     effect = effect_of_trigger(order)
-    if effect is None or not is_stop(order):
-        return None
-    return effect.closed_leg
+    return effect.closed_leg if effect is not None and is_stop(order) else None
 
 
 def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
@@ -160,7 +158,8 @@ def _result(fills: OrderFills) -> str:
     coin = margin_coin(fills.product_type, fills.first.symbol) or ""
     parts = []
     if fills.profit:
-        parts.append(f", profit {_amount(fills.profit, coin, signed=True)}")
+        places = _DOLLAR_PLACES if is_dollar(coin) else _COIN_PLACES
+        parts.append(f", profit {number(fills.profit, signed=True, places=places)}")
     fees = fills.fees
     for fee_coin, fee in fees.items():
         places = _FEE_PLACES if is_dollar(fee_coin) else _COIN_PLACES
@@ -168,8 +167,3 @@ def _result(fills: OrderFills) -> str:
     if fills.profit and (not fees or coin not in fees):
         parts[0] += f" {coin}"
     return "".join(parts)
-
-
-def _amount(amount: Decimal, coin: str, *, signed: bool) -> str:
-    places = _DOLLAR_PLACES if is_dollar(coin) else _COIN_PLACES
-    return number(amount, signed=signed, places=places)

@@ -77,8 +77,7 @@ class ThresholdDetector:
     def use_conditions(self, conditions: Iterable[Condition]) -> None:
         """Look at other levels from now on; what is known of those that stay is kept."""
         self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
-        watched = self._watched.items()
-        self._watched = {key: state for key, state in watched if key[0] in self._conditions}
+        self._watched = {key: state for key, state in self._watched.items() if key[0] in self._conditions}
 
     @property
     def priced_symbols(self) -> frozenset[str]:

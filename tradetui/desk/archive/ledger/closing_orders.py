@@ -31,7 +31,6 @@ class ClosingOrder:
 
     @property
     def result(self) -> Decimal:
-        """Profit after own fees."""
         return self.profit + self.fees
 
 

@@ -30,8 +30,6 @@ class Instant(NamedTuple):
 
 
 class SequencedFill(NamedTuple):
-    """A fill as it is booked, and its point of the sequence."""
-
     instant: Instant
     fill: BookedFill
 
