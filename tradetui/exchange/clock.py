@@ -75,7 +75,6 @@ class LoopClock:
         return asyncio.get_running_loop().time()
 
     def wall_ms(self) -> int:
-        """Unix milliseconds: `start_ms` plus what the loop's clock has run since."""
         now = self.monotonic()
         if self._origin is None:
             self._origin = now

@@ -53,5 +53,4 @@ class ThreadDisk:
         return self._thread.submit(lambda: work(*args, **kwargs)).result()
 
     def close(self) -> None:
-        """Let the thread end once its work is done."""
         self._thread.shutdown(wait=False)

@@ -57,10 +57,9 @@ def is_alive(directory: Path, owner: str) -> bool:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False  # the file stays: without it a process of the same number would be taken for this one
     except OSError:
         return True
-    else:
-        return False  # the file stays: without it a process of the same number would be taken for this one
     finally:
         os.close(descriptor)
 

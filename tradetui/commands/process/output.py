@@ -82,8 +82,7 @@ class TableWriter:
         shown = [list(self._columns), *self._rows]
         widths = [max(len(line[index]) for line in shown) for index in range(len(self._columns))]
         for line in shown:
-            text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            self._output.line(text.rstrip())
+            self._output.line("  ".join(map(str.ljust, line, widths)).rstrip())
         self._output.flush()
 
 

@@ -137,9 +137,7 @@ class SignedCalls:
             permit.unused()
             raise
         call = _Call(endpoint, query or [], body, sign_decoded, before_send)
-        task = asyncio.get_running_loop().create_task(
-            self._send(call, transport, permit, slots), name=f"call {endpoint.name}"
-        )
+        task = asyncio.create_task(self._send(call, transport, permit, slots), name=f"call {endpoint.name}")
         (self._writes if endpoint.writes else self._reads).add(task)
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)

@@ -196,8 +196,7 @@ class SharedPool:
         if self._waiting.first() == (priority, call):  # for who waits behind others nothing is asked yet
             self._look_now.set()
         if self._handing_out is None or self._handing_out.done():
-            name = f"budget {self.endpoint.name}"
-            self._handing_out = asyncio.get_running_loop().create_task(self._hand_out(), name=name)
+            self._handing_out = asyncio.create_task(self._hand_out(), name=f"budget {self.endpoint.name}")
         try:
             return await call.permit()
         except asyncio.CancelledError:

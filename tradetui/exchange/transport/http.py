@@ -115,7 +115,6 @@ class HttpTransport:
             self._clients[True] = self._new_client(writes=True)
 
     async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
-        """Send once and read the response to its end; see `Transport.send`."""
         if self.read_only:
             refuse_write(request)
         client = self._clients[request.writes]

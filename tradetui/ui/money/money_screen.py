@@ -162,8 +162,7 @@ class MoneyScreen(ClosableScreen):
     # Reading
 
     def _read_if_due(self) -> None:
-        desk = self.desk
-        if desk is not None and not self._is_reading and self._reading.is_due(desk):
+        if self.desk is not None and not self._is_reading and self._reading.is_due(self.desk):
             self._read_anew()
 
     def _read_anew(self) -> None:

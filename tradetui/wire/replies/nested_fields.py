@@ -18,18 +18,16 @@ def records_of(kind: type[Record]) -> Normalizer:
         entries = parsed if isinstance(parsed, list) else [parsed]
         for index, entry in enumerate(entries):
             where = f"{name}[{index}]" if isinstance(parsed, list) else name
-            if entry is None:
-                continue
-            if not isinstance(entry, Mapping):
+            if isinstance(entry, Mapping):
+                try:
+                    record = kind.from_row(entry)
+                except UndecodableRowError:
+                    problems[where] = dump_json(entry)
+                else:
+                    records.append(record)
+                    problems.update((f"{where}.{field}", text) for field, text in record.unreadable.items())
+            elif entry is not None:
                 problems[where] = entry if isinstance(entry, str) else dump_json(entry)
-                continue
-            try:
-                record = kind.from_row(entry)
-            except UndecodableRowError:
-                problems[where] = dump_json(entry)
-                continue
-            records.append(record)
-            problems.update((f"{where}.{field}", text) for field, text in record.unreadable.items())
         return tuple(records)
 
     return read
@@ -47,11 +45,9 @@ def texts_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]
         return ()
     texts: list[str] = []
     for index, entry in enumerate(parsed):
-        if entry is None or entry == "":
-            continue
         if isinstance(entry, (Mapping, list, bool)):
             problems[f"{name}[{index}]"] = dump_json(entry)
-        else:
+        elif entry is not None and entry != "":
             texts.append(str(entry))
     return tuple(texts)
 
