@@ -177,6 +177,21 @@ def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
         archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=True)
 
 
+def test_ctrl_c_ends_the_booking_of_fills_at_once(point_at_archive: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+    point_at_archive()
+    went_on = False
+
+    def interrupted(_: object) -> None:
+        nonlocal went_on
+        signal.raise_signal(signal.SIGINT)
+        went_on = True
+
+    monkeypatch.setattr(archive_reading, "_book_fills", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=False)
+    assert not went_on
+
+
 def test_bills_that_are_behind_the_fills_are_read_first(
     point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

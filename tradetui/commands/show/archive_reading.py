@@ -81,7 +81,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
         if archive is None:
             return asyncio.run(_read_into_archive(loaded, needed, since, until))
         if needed is Needed.FILLS:
-            asyncio.run(_complete(loaded, archive, settings, since, until))
+            _complete(loaded, archive, settings, since, until)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except (sqlite3.Error, OSError) as problem:
@@ -107,23 +107,36 @@ def _archive_with(file: Path | None, needed: Needed, product_types: Sequence[Pro
     return None
 
 
-async def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
-    """Read the missing fills and bills of a period, and bring the ledger up to them; a failure is printed."""
+def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
+    """Read the missing fills and bills of a period, and bring the ledger up to them; a failure is printed.
+
+    Booking may take long. It runs outside any loop, in which Ctrl+C would wait until it is done.
+    """
     _say_refusals(archive, since, until, settings.zone)
     if incomplete := _incomplete_types(archive, settings.product_types, since, until):
-        async with open_reader(loaded) as client:
-            try:
-                await _PeriodReader(client, archive, since, until).read(incomplete)
-            except ExchangeError as problem:
-                say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
+        asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
     _book_fills(archive)
     if behind := [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]:
-        async with open_reader(loaded) as client:
-            for product_type in behind:
-                history = BillHistory(client, product_type, InlineDisk())
-                await history.attach(archive)
-                with suppress(ExchangeError):  # results do without bills
-                    await history.read_newest(client.clock.monotonic())
+        asyncio.run(_read_newest_bills(loaded, archive, behind))
+
+
+async def _read_missing(
+    loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+) -> None:
+    async with open_reader(loaded) as client:
+        try:
+            await _PeriodReader(client, archive, since, until).read(product_types)
+        except ExchangeError as problem:
+            say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
+
+
+async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
+    async with open_reader(loaded) as client:
+        for product_type in product_types:
+            history = BillHistory(client, product_type, InlineDisk())
+            await history.attach(archive)
+            with suppress(ExchangeError):  # results do without bills
+                await history.read_newest(client.clock.monotonic())
 
 
 def _incomplete_types(
