@@ -120,6 +120,21 @@ def test_only_an_exchange_without_the_endpoint_serves_no_ticker(tmp_path: Path) 
     assert "the exchange serves no ticker" in rules_finding(profile, evidence).finding
 
 
+def test_an_exchange_that_cannot_be_reached_is_not_waited_for_once_a_price_alert(tmp_path: Path) -> None:
+    rules = (f'{{ when = "price_crosses", symbol = "{symbol}USDT", price = 9 }}' for symbol in ("BTC", "ETH", "SOL"))
+    profile = loaded(tmp_path, f"alerts = [{', '.join(rules)}]\n")
+    ticker_calls: list[object] = []
+
+    async def ticker(**query: object) -> Reply[Any]:
+        ticker_calls.append(query)
+        raise Unreachable("no answer")
+
+    client = answering(Reply(rows=()))
+    client.futures.ticker = ticker
+    asyncio.run(read_alert_evidence(client, profile))
+    assert len(ticker_calls) == 1
+
+
 def test_a_contract_that_cannot_be_read_may_be_the_one_of_an_alert(tmp_path: Path) -> None:
     profile = loaded(tmp_path, 'alerts = [{ when = "fill", symbol = "NEWUSDT" }]\n')
     others = (SimpleNamespace(symbol="BTCUSDT"),)

@@ -53,6 +53,8 @@ class WritingClient(Protocol):
 
 
 def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
+    """The method of an endpoint that reads one page."""
+
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
         client: ReadingClient = self._client
         return await client.read(request(*args, **parameters))
@@ -61,6 +63,8 @@ def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P]
 
 
 def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], AsyncIterator[Reply[Row]]]:
+    """The method of an endpoint that reads every page."""
+
     def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
         client: ReadingClient = self._client
         start_time = cast("Time", parameters.get("start_time"))
@@ -80,6 +84,8 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
 
 
 def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
+    """The method of an endpoint that sends, which is never done twice."""
+
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
         client: WritingClient = self._client
         return await client.write(request(*args, **parameters))

@@ -17,7 +17,7 @@ from tradetui.commands.session.alert_settings import profile_rules
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.accounts_orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import EndpointMissing, ExchangeError
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.account_totals import totals_of
 from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_sequence
@@ -80,8 +80,8 @@ async def _lacks_tickers(
         product_type = next((p for p in product_types if may_trade(p, symbol)), None)
         if product_type is not None:
             answer = await _answer(client.futures.ticker(product_type=product_type, symbol=symbol))
-            if isinstance(answer, EndpointMissing):
-                return True
+            if isinstance(answer, EndpointMissing | Unreachable):
+                return isinstance(answer, EndpointMissing)  # the other calls would wait for nothing
     return False
 
 

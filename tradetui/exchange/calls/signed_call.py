@@ -48,7 +48,7 @@ _PATIENCE_S = 5.0
 
 
 class _Call(NamedTuple):
-    """What is called, and with what; where the server signs so, `sign_decoded` signs values as they are."""
+    """What is called, and with what; `sign_decoded` is for a server that signs a query before it is percent-encoded."""
 
     endpoint: Endpoint
     query: list[tuple[str, str]]

@@ -26,8 +26,9 @@ from tradetui.ui.terminal.drawn_once import LinewiseScrollView, TrueColours
 
 
 class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
-    """`RecordTable[object]` is a table of any rows: it can be sorted, filtered and exported. Its maker sets rows and
-    columns, both of one kind. `default_columns` stand as long as nobody chose any.
+    """A table of records that can be sorted, filtered and exported; `RecordTable[object]` is one of any rows.
+
+    Its maker sets rows and columns, both of one kind. `default_columns` stand as long as nobody chose any.
     """
 
     DEFAULT_CSS = """

@@ -109,7 +109,7 @@ class TableFrame(TitledFrame):
         return " · ".join(parts)
 
     def _columns_by_name(self) -> str:
-        """The columns that the key to the right leads to. Their order has no part: its arrow is in the header."""
+        """The columns that the key to the right leads to. The header shows how rows are sorted."""
         layout = self._framed.model.cells.layout
         scrolled = f"← {layout.scrolled} · " if layout.scrolled else ""
         titles = [inside_sentence(self._framed.columns[column_index].title) for column_index in layout.beyond]
