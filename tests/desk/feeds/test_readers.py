@@ -565,6 +565,28 @@ async def test_of_reads_side_by_side_none_takes_what_another_one_has_forgotten_f
                 assert [(row.symbol, row.size) for row in reading.rows if row.symbol == "BTCUSDT"] == [("BTCUSDT", 3)]
 
 
+async def test_a_read_refused_after_another_one_went_over_to_fills_follows_it() -> None:
+    client, asking, refused = ScriptedClient(), asyncio.Event(), asyncio.Event()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1)]
+    reader = positions(client)
+    right = client.read
+
+    async def refused_late(request: object) -> object:
+        client.read = right  # type: ignore[method-assign]
+        asking.set()
+        await refused.wait()
+        return await right(request)  # type: ignore[arg-type]
+
+    client.read = refused_late  # type: ignore[method-assign, assignment]
+    later = asyncio.ensure_future(reader.read())
+    await asking.wait()
+    first = await reader.read()
+    refused.set()
+    assert reader.source == "fills"
+    assert [row.size for row in first.rows] == [row.size for row in (await later).rows] == [1]
+
+
 async def test_a_read_under_way_when_all_is_forgotten_does_not_pass_for_the_whole_history() -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")

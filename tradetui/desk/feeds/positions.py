@@ -83,14 +83,17 @@ class PositionsReader:
         return await self._read_from_fills() if reading is None else reading
 
     async def _read_reported(self) -> Reading[Position] | None:
-        """The positions as the exchange reports them; None where it never has, and now says that it does not."""
+        """The positions as the exchange reports them; None where it never has, and now says that it does not.
+
+        A read beside this one may have gone over to fills meanwhile.
+        """
         try:
             error = await self.parts.read(self._reported)
         except (EndpointMissing, PermissionRefused):
-            if self.source is None:
-                return None
-            raise
-        if isinstance(error, EndpointMissing | PermissionRefused) and self.source is None:
+            if self.source == "reported":
+                raise
+            return None
+        if isinstance(error, EndpointMissing | PermissionRefused) and self.source != "reported":
             self.parts.last.clear()
             return None
         if error is None:
