@@ -118,8 +118,8 @@ def test_on_a_very_wide_screen_the_accounts_take_no_room_that_positions_need() -
 @given(st.integers(0, 400), st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), min_size=1, max_size=5))
 def test_shares_are_the_whole_and_nobody_is_below_the_least(total: int, parts: list[tuple[int, int]]) -> None:
     most, least = [want for want, _ in parts], [floor for _, floor in parts]
-    for first_to_its_most in (True, False):
-        shares = divide(total, most, least, first_to_its_most=first_to_its_most)
+    for favours_first in (True, False):
+        shares = divide(total, most, least, favours_first=favours_first)
         assert sum(shares) == total
         if total >= sum(least):
             assert all(had >= floor for had, floor in zip(shares, least, strict=True))

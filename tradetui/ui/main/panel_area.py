@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
@@ -129,7 +129,7 @@ class _PanelLayout(Layout):
         panels = {str(child.kind.name): child for child in children if isinstance(child, Panel)}
         placed = regions(self.shown, size.width, size.height, self.needs)
         return [
-            WidgetPlacement(Region(*region), NULL_OFFSET, NULL_SPACING, panels[name])
+            WidgetPlacement(region, NULL_OFFSET, NULL_SPACING, panels[name])
             for name, region in placed.items()
             if name in panels
         ]
