@@ -17,7 +17,7 @@ from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.help import HelpLine, _content
+from tradetui.ui.application.help import HelpLine
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
 from tradetui.ui.intents.journal_screen import JournalScreen
@@ -174,7 +174,7 @@ async def test_help_is_wrapped_for_the_width_beside_its_scrollbar() -> None:
 
 def test_help_goes_on_under_what_a_key_does() -> None:
     line = HelpLine("Anywhere", "q", "Quit", "quit; asks first while an outcome is unknown")
-    rows = _content(line, 60).plain.split("\n")
+    rows = line.content(60).plain.split("\n")
     assert rows == [f"  {'q':<11} {'Quit':<16}quit; asks first while an", f"{' ' * 30}outcome is unknown"]
 
 

@@ -1,9 +1,12 @@
-"""Help: every key and its action, and every figure of the header; typing filters the lines."""
+"""The help dialog: every key and its action, every figure of the header bar, and notes; typing filters the lines.
+
+`help_lines` collects the lines for the screen that is open, and `HelpDialog` shows those that match what is typed.
+"""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -14,10 +17,119 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from tradetui.ui.app_protocols import KeyedScreen
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.header.header_content import Alarm
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 from tradetui.ui.key_bindings.line_box import LineBox
+
+_BESIDE_LINES: Final = 10
+"""Cells of the dialog and its frame beside the lines."""
+_NARROWEST: Final = 12
+"""The fewest cells of a key's description."""
+
+
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """One line of the help. `keys` is empty for a figure or a note, which have none.
+
+    `off` is why the key does nothing now, empty where it does something.
+    """
+
+    group: str
+    keys: str
+    name: str
+    about: str
+    off: str = ""
+
+    def matches(self, text: str) -> bool:
+        """Whether every word of a text is in the line in any case; a `/` before a word only begins a search."""
+        line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
+        return all((word.removeprefix("/") or word) in line for word in text.casefold().split())
+
+    def content(self, width: int) -> Content:
+        """The line in so many cells; the description is wrapped under itself."""
+        keys = Content.styled(f"  {self.keys:<11} ", "bold $primary") if self.keys else Content("  ")
+        name_width = _KEY_NAME_WIDTH if self.keys else _LABEL_WIDTH
+        head = Content.assemble(keys, f"{self.name:<{name_width}}")
+        about, style = (f"now off: {self.off}", "$warn") if self.off else (self.about, "$quiet")
+        indent = head.cell_length
+        wrapped = textwrap.wrap(about, max(_NARROWEST, width - indent))
+        return Content.assemble(head, (f"\n{' ' * indent}".join(wrapped), style))
+
+
+def help_lines(changed_keys: Mapping[str, str], screen: KeyedScreen) -> list[HelpLine]:
+    """The help for a screen; `changed_keys` are the profile's own keys, by the binding's id."""
+    lines = []
+    for binding in BINDINGS:
+        if not screen.hides(binding.id):
+            keys = shown_keys(changed_keys.get(binding.id, binding.keys))
+            off = screen.blocking_reason(binding.id) or ""
+            lines.append(HelpLine(binding.group, keys, binding.description, binding.tooltip, off))
+    lines += [HelpLine("Header", "", label, about) for label, about in HEADER_FIGURES]
+    lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
+    return lines
+
+
+class HelpDialog(DimmingScreen[None]):
+    """Shows lines of help under the titles of their groups, below a box in which one types to search."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "back", "Clear, then close"),
+        ("f1", "dismiss", "Close"),
+        ("down", "scroll(1)", "Down"),
+        ("up", "scroll(-1)", "Up"),
+        ("pagedown", "page(1)", "Page down"),
+        ("pageup", "page(-1)", "Page up"),
+    ]
+    AUTO_FOCUS = "Input"
+    _box = getters.query_one(Input)
+    _text = getters.query_one("#help", Static)
+    _scroll = getters.query_one(VerticalScroll)
+
+    def __init__(self, lines: Sequence[HelpLine]) -> None:
+        super().__init__(classes="dialog -tall")
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        with self.framed("Help", "Esc clears, then closes"):
+            yield LineBox(placeholder="type to search: a key, a name, a figure of the header")
+            with VerticalScroll(can_focus=False):
+                yield Static(id="help", markup=False)
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        self._text.update(self._matching(event.value))
+        self._scroll.scroll_home(animate=False)
+
+    def action_back(self) -> None:
+        if self._box.value:
+            self._box.value = ""
+        else:
+            self.dismiss()
+
+    def action_page(self, pages: int) -> None:
+        self.action_scroll(pages * self._scroll.size.height)
+
+    def _matching(self, text: str) -> Content:
+        shown = [line for line in self._lines if line.matches(text)]
+        if not shown:
+            return Content.styled("No key and no figure matches. Esc clears the search.", "$quiet")
+        contents: list[Content] = []
+        for group in dict.fromkeys(line.group for line in shown):
+            contents.append(Content.styled(group, "bold $primary"))
+            contents += [line.content(self._width) for line in shown if line.group == group]
+            contents.append(Content(""))
+        return Content("\n").join(contents[:-1])
+
+    @property
+    def _width(self) -> int:
+        """Cells of a line; before the first layout, of the future dialog."""
+        return self._text.content_size.width or self.app.size.width - _BESIDE_LINES
+
+    def on_resize(self) -> None:
+        self._text.update(self._matching(self._box.value))
+
 
 HEADER_FIGURES: Final = (
     ("LIVE DEMO SANDBOX", "whose money it is: real, the exchange's demo trading, or the embedded exchange"),
@@ -53,111 +165,11 @@ HEADER_FIGURES: Final = (
     ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
 )
 """A figure as the bar writes it, and its meaning."""
-_AROUND: Final = 10
-"""Cells of the dialog and its frame beside the lines."""
-_NARROWEST: Final = 12
-"""The fewest cells of a key's description."""
-_LABEL_WIDTH: Final = max(len(label) for label, _ in HEADER_FIGURES) + 1
-NOTES = (
+NOTES: Final = (
     ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
     ("filters", "Filters are regular expressions without case; a leading ! shows what does not match."),
     ("own keys", "Every key can be changed in the profile's [keys] table by the id that `tradetui keys` prints."),
     ("selection", "Mouse off in the palette, or mouse = false in the profile, lets the terminal select text."),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class HelpLine:
-    """One line: `off` is why a key does nothing now, empty where it does something."""
-
-    group: str
-    keys: str
-    name: str
-    about: str
-    off: str = ""
-
-    def matches(self, text: str) -> bool:
-        """Whether every word of a text is in the line in any case; a `/` before a word only begins a search."""
-        line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
-        return all((word.removeprefix("/") or word) in line for word in text.casefold().split())
-
-
-class HelpDialog(DimmingScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "back", "Clear, then close"),
-        ("f1", "dismiss", "Close"),
-        ("down", "scroll(1)", "Down"),
-        ("up", "scroll(-1)", "Up"),
-        ("pagedown", "page(1)", "Page down"),
-        ("pageup", "page(-1)", "Page up"),
-    ]
-    AUTO_FOCUS = "Input"
-    _box = getters.query_one(Input)
-    _text = getters.query_one("#help", Static)
-    _scroll = getters.query_one(VerticalScroll)
-
-    def __init__(
-        self, changed: Mapping[str, str], blocking_reason: Callable[[str], str | None], hides: Callable[[str], bool]
-    ) -> None:
-        super().__init__(classes="dialog -tall")
-        self._lines = [
-            HelpLine(
-                binding.group,
-                shown_keys(changed.get(binding.id, binding.keys)),
-                binding.description,
-                binding.tooltip,
-                blocking_reason(binding.id) or "",
-            )
-            for binding in BINDINGS
-            if not hides(binding.id)
-        ]
-        self._lines += [HelpLine("Header", "", label, about) for label, about in HEADER_FIGURES]
-        self._lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
-
-    def compose(self) -> ComposeResult:
-        with self.framed("Help", "Esc clears, then closes"):
-            yield LineBox(placeholder="type to search: a key, a name, a figure of the header")
-            with VerticalScroll(can_focus=False):
-                yield Static(id="help", markup=False)
-
-    @on(Input.Changed)
-    def _narrow(self, event: Input.Changed) -> None:
-        self._text.update(self._table(event.value))
-        self._scroll.scroll_home(animate=False)
-
-    def action_back(self) -> None:
-        if self._box.value:
-            self._box.value = ""
-        else:
-            self.dismiss()
-
-    def action_page(self, pages: int) -> None:
-        self.action_scroll(pages * self._scroll.size.height)
-
-    def _table(self, text: str) -> Content:
-        shown = [line for line in self._lines if line.matches(text)]
-        if not shown:
-            return Content.styled("No key and no figure matches. Esc clears the search.", "$quiet")
-        contents: list[Content] = []
-        for group in dict.fromkeys(line.group for line in shown):
-            contents.append(Content.styled(group, "bold $primary"))
-            contents += [_content(line, self._width) for line in shown if line.group == group]
-            contents.append(Content(""))
-        return Content("\n").join(contents[:-1])
-
-    @property
-    def _width(self) -> int:
-        """Cells of a line; before the first layout, of the future dialog."""
-        return self._text.content_size.width or self.app.size.width - _AROUND
-
-    def on_resize(self) -> None:
-        self._text.update(self._table(self._box.value))
-
-
-def _content(line: HelpLine, width: int) -> Content:
-    key = Content.styled(f"  {line.keys:<11} ", "bold $primary") if line.keys else Content("  ")
-    head = Content.assemble(key, f"{line.name:<{16 if line.keys else _LABEL_WIDTH}}")
-    about = f"now off: {line.off}" if line.off else line.about
-    indent = head.cell_length
-    parts = textwrap.wrap(about, max(_NARROWEST, width - indent))
-    return Content.assemble(head, (f"\n{' ' * indent}".join(parts), "$warn" if line.off else "$quiet"))
+_KEY_NAME_WIDTH: Final = 16
+_LABEL_WIDTH: Final = max(len(label) for label, _ in HEADER_FIGURES) + 1

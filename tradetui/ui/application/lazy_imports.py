@@ -74,9 +74,9 @@ def confirm_dialog(title: str, question: str, action: str) -> Screen[bool | None
 
 
 def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
-    from tradetui.ui.application.help import HelpDialog
+    from tradetui.ui.application.help import HelpDialog, help_lines
 
-    return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)
+    return HelpDialog(help_lines(keys, screen))
 
 
 async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest: DeskScreen) -> None:
