@@ -162,7 +162,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.set_class(False, "-trouble")
         self.table.set_live(True)
         self.table.set_source(NO_ROWS)
-        self.table.cursor.vanished = None  # the row under the cursor did not end: its account is not looked at any more
+        self.table.cursor.take_vanished()  # the row did not end: its account is not looked at any more
         self._entitle("", "")
         self._say("")
         self.add_class("-empty")

@@ -64,15 +64,19 @@ class PossibleActions(NamedTuple):
 
 
 class VanishedPosition:
-    """The position that left the cursor since the key before; keys of one burst count as one key."""
+    """The position that closed under the cursor between two keys: the second key was not meant for the row there now.
+
+    Keys of one burst count as one key.
+    """
 
     def __init__(self, table: RecordTable[Position]) -> None:
         self._table = table
         self._position: Position | None = None
 
     def note_key(self, *, in_burst: bool) -> None:
-        if self._table.cursor.vanished is not None or not in_burst:
-            self._position, self._table.cursor.vanished = self._table.cursor.vanished, None
+        vanished = self._table.cursor.take_vanished()
+        if vanished is not None or not in_burst:
+            self._position = vanished
 
     @property
     def sentence(self) -> str:

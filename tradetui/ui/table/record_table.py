@@ -274,7 +274,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
         into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
         had_rows, footer_height = self.rows.count > 0, sum(self._footer_parts)
-        footer_changed = self.model.bring_up(by_choice=by_choice)
+        footer_changed = self.model.update_rows(by_choice=by_choice)
         if measure or (self.rows.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()

@@ -1,6 +1,6 @@
-"""A table apart from any widget: which rows it has in which order, what their lines show, and where the cursor is.
+"""A table without its widget: which rows it has in which order, what their lines show, and where the cursor is.
 
-Rows come and go while a person looks: the cursor stays on its row, and that row stays on its line of the screen.
+Rows come and go while a trader looks: the cursor stays on its row, and that row stays on its line of the screen.
 """
 
 from __future__ import annotations
@@ -63,20 +63,22 @@ class TableModel(Generic[RowT_co]):
         return "\t".join(scrub(column.exact(record, self.cells.cell_format)) for column in self.cells.columns)
 
     def use_columns(self, columns: Sequence[Column[RowT_co]], also_searched: Sequence[Column[RowT_co]]) -> None:
-        at = self.cursor_column.id
+        column_before = self.cursor_column.id
         self.cells = Cells(columns, self.cells.cell_format)
         self.sort_filter.use_columns(columns, also_searched)
         ids = [column.id for column in columns]
-        self.cursor.column_index = ids.index(at) if at in ids else min(self.cursor.column_index, len(ids) - 1)
+        self.cursor.column_index = (
+            ids.index(column_before) if column_before in ids else min(self.cursor.column_index, len(ids) - 1)
+        )
 
     def use_format(self, cell_format: CellFormat) -> None:
         self.cells.use_format(cell_format)
         self.sort_filter.use_format(cell_format)
 
-    def bring_up(self, *, by_choice: bool) -> bool:
+    def update_rows(self, *, by_choice: bool) -> bool:
         """Filter and sort the source again, compute the sums, and put the cursor back on its row.
 
-        `by_choice` says that a person rearranged the rows. Returns whether the footer's text has changed.
+        `by_choice` says that the trader rearranged the rows. Returns whether the footer's text has changed.
         """
         self.rows = self.sort_filter.view_of(self.source)
         if not isinstance(self.source, SelfOrdering):
@@ -86,7 +88,7 @@ class TableModel(Generic[RowT_co]):
             self.footer = self._footer_of(loaded_rows(self.rows), self.cells.cell_format)
         self.cells.measure_totals(self.footer.totals)
         if self.sort_filter.view_changed:
-            self.cursor.begin(self.rows, anew=self.sort_filter.sort_changed)
+            self.cursor.enter_view(self.rows, from_the_top=self.sort_filter.sort_changed)
         else:
             newest_first = self._newest_first and self.sort_filter.sort is None
             self.cursor.follow(self.rows, by_choice=by_choice, newest_first=newest_first)
@@ -98,7 +100,7 @@ class TableModel(Generic[RowT_co]):
         self.cells.measure(records, self.footer.totals)
 
     def line(self, row_index: int) -> Line:
-        """The data of a row's line; the index may be beyond the last one."""
+        """What a row's line shows; the index may be beyond the last one."""
         record = self.rows.row(row_index) if row_index < self.rows.count else None
         has_cursor = row_index == self.cursor.row_index
         if record is None:
@@ -122,7 +124,7 @@ class TableModel(Generic[RowT_co]):
 class TableCursor(Generic[RowT_co]):
     """The chosen row and column, by their index in the shown rows and columns.
 
-    `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row.
+    `row_id` is None where there is no row. Until the trader has placed the cursor it stays on the first row.
     """
 
     def __init__(self) -> None:
@@ -130,15 +132,19 @@ class TableCursor(Generic[RowT_co]):
         self.row_id: str | None = None
         self.column_index = 0
         self.is_placed = False
-        """Whether a person has moved the cursor or focused the table."""
-        self.vanished: RowT_co | None = None
-        """The record that left the cursor by itself; whoever reads it sets it back to None."""
+        """Whether the trader has moved the cursor or focused the table."""
+        self._vanished: RowT_co | None = None
         self._rows: RowSource[RowT_co] = NO_ROWS
 
     @property
     def record(self) -> RowT_co | None:
         """The row under the cursor, None where there is none or where it is not loaded yet."""
         return self._rows.row(self.row_index) if self.row_index < self._rows.count else None
+
+    def take_vanished(self) -> RowT_co | None:
+        """The record that vanished from under the cursor since the last call; of several, the one that was first."""
+        vanished, self._vanished = self._vanished, None
+        return vanished
 
     def go_to(self, row_index: int) -> None:
         self.is_placed = True
@@ -147,21 +153,21 @@ class TableCursor(Generic[RowT_co]):
     def follow(self, rows: RowSource[RowT_co], *, by_choice: bool, newest_first: bool = False) -> None:
         """Stay on the same row in changed rows, or near its index if it is gone.
 
-        `by_choice` says that a person rearranged the rows: then the cursor keeps its row though nobody placed it. With
-        `newest_first` the first row stays under the cursor, so that the next new row is seen.
+        `by_choice` says that the trader rearranged the rows: then the cursor keeps its row even if nobody placed it.
+        With `newest_first` a cursor on the first row stays on the first row, so that the next new row is seen.
         """
         stays_first = not self.is_placed or (newest_first and self.row_index == 0)
         row_index = rows.index_of(self.row_id) if self.row_id is not None else None
         if row_index is None:
             row_index = self.row_index
-            if self.row_id is not None and self.is_placed and self.vanished is None:
-                self.vanished = self.record
+            if self.row_id is not None and self.is_placed and self._vanished is None:
+                self._vanished = self.record
         self._rows = rows
         self._stand_on(0 if stays_first and not by_choice else row_index)
 
-    def begin(self, rows: RowSource[RowT_co], *, anew: bool) -> None:
-        """Go to the first row of another view of an archive, or unless `anew` stay on the same row if it is near."""
-        row_index = None if anew or self.row_id is None else rows.index_of(self.row_id)
+    def enter_view(self, rows: RowSource[RowT_co], *, from_the_top: bool) -> None:
+        """Move to another view of an archive: to the same row if its page is loaded, else to the first one."""
+        row_index = None if from_the_top or self.row_id is None else rows.index_of(self.row_id)
         self._rows = rows
         self._stand_on(row_index or 0)
 
@@ -171,7 +177,7 @@ class TableCursor(Generic[RowT_co]):
 
 
 class ScrollAnchor(NamedTuple):
-    """The row that is to keep its line; where `row_id` is None the first visible row stays `top`."""
+    """The row that is to keep its line of the screen; where `row_id` is None the first visible row stays `top`."""
 
     top: int
     row_id: str | None = None
