@@ -6,11 +6,20 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tradetui.storage.sqlite_file import FileUnusable, connect_existing, file_system_of, open_file, transaction
+from tradetui.storage import sqlite_file
+from tradetui.storage.sqlite_file import (
+    FileUnusable,
+    connect,
+    connect_existing,
+    file_system_of,
+    open_file,
+    transaction,
+)
 
 FIRST = "CREATE TABLE thing (id INTEGER)"
 SECOND = "ALTER TABLE thing ADD COLUMN name TEXT DEFAULT 'old'"
@@ -68,6 +77,27 @@ def test_a_directory_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     blocked.write_text("x")
     with pytest.raises(FileUnusable, match="cannot be written"):
         open_file(blocked / "thing.sqlite", [FIRST])
+
+
+def test_a_path_too_long_for_sqlite_says_so(tmp_path: Path) -> None:
+    directory = tmp_path.joinpath(*["d" * 100] * 6)
+    with pytest.raises(FileUnusable, match="cannot be used"):
+        open_file(directory / "thing.sqlite", [FIRST])
+
+
+def test_a_file_that_another_program_holds_is_no_fault_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "thing.sqlite"
+    open_file(file, [FIRST]).close()
+    monkeypatch.setattr(sqlite_file, "connect", partial(connect, timeout_s=0.01))
+    with closing(connect(file)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(FileUnusable, match="another program holds it") as error_info:
+            open_file(file, [FIRST])
+    assert "disk" not in str(error_info.value)
+    assert file.exists()
 
 
 def in_another_process(file: Path) -> str:

@@ -1,4 +1,9 @@
-"""Opens, migrates and changes SQLite files by the rules all of them share; refuses what cannot be trusted."""
+"""Opens, migrates and changes SQLite files by the rules all of them share; refuses what cannot be trusted.
+
+Every file has a list of migrations. SQLite keeps in it how many were applied (`PRAGMA user_version`), and opening the
+file applies the others. A damaged file is never deleted: it is renamed to `NAME.damaged-1` with its log, so that it can
+be examined and nothing is read from it by mistake.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +18,24 @@ from typing import Final
 
 from tradetui.storage.private_directory import make_private_directory
 
-_NOT_THE_FILES_FAULT = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PROTOCOL,
-    }
-)
 Migration = str | Callable[[sqlite3.Connection], None]
 """SQL, or a function that is called within the transaction, which leads from one version to the next."""
 BUSY_S: Final = 5.0
 """How long to wait for a process that holds a file."""
-NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
+NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
+LOSS_REMEDY: Final = (
+    "Look at positions, orders and fills at the exchange, then accept the loss: L on the main screen, "
+    "or `tradetui journal --accept-loss`"
+)
+_HELD_BY_OTHERS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+_NOT_THE_FILES_FAULT: Final = _HELD_BY_OTHERS | {
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
 
 
 class FileUnusable(Exception):
@@ -41,12 +46,6 @@ class FileUnusable(Exception):
         self.file = file
         self.reason = reason
         self.remedy = remedy
-
-
-LOSS_REMEDY = (
-    "Look at positions, orders and fills at the exchange, then accept the loss: L on the main screen, "
-    "or `tradetui journal --accept-loss`"
-)
 
 
 class FileLost(FileUnusable):
@@ -65,39 +64,34 @@ def open_file(
     migrations: Sequence[Migration],
     *,
     mounts: Path = Path("/proc/mounts"),
-    checks: str = "",
+    checked_table: str = "",
     remedy: str = "",
 ) -> sqlite3.Connection:
-    """Open (or make) a file brought to the newest version; None is memory only.
+    """Open (or make) a file and bring it to the newest version; None is memory only.
 
-    Each migration leads from one version to the next. A newer version than is known is refused; a
-    damaged file is set aside under another name, never deleted, and refused too. `checks` names the one table that is
-    looked at for damage now, where a large file of the newest version shall open fast; `check_file` looks at all of it.
+    The whole file is checked for damage. With `checked_table` only that table is, so that a large file of the newest
+    version opens fast; `check_file` checks all of it later. `remedy` says what to do about a directory that cannot be
+    used.
 
-    Raises FileUnusable where it is newer, damaged, not writable, or on a network file system.
+    Raises FileUnusable where the file is newer than these migrations, damaged (it is then set aside), held by another
+    program, not writable, or on a network file system.
     """
     if file is None:
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrate(connection, migrations, "memory")
         return connection
-    kind = file_system_of(file.parent, mounts)
-    if kind in NETWORK_FILE_SYSTEMS:
-        raise FileUnusable(
-            str(file),
-            f"it is on a network file system ({kind}), where locks cannot be relied on",
-            remedy or "Set data_dir to a directory on this machine",
-        )
+    _refuse_network_file_system(file, mounts, remedy)
     try:
         connection = connect(file)
     except OSError as problem:
-        raise FileUnusable(
-            str(file), f"it cannot be written ({problem.strerror})", remedy or "Check the directory"
-        ) from None
+        reason = f"it cannot be written ({problem.strerror})"
+        raise FileUnusable(str(file), reason, remedy or "Check the directory") from None
+    except sqlite3.Error as problem:
+        raise unusable(file, problem) from None
     try:
         use_log(connection, synchronous="full")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        table = checks if version == len(migrations) else ""
-        if connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0] != "ok":
+        is_newest = connection.execute("PRAGMA user_version").fetchone()[0] == len(migrations)
+        if not _passes_quick_check(connection, checked_table if is_newest else ""):
             raise sqlite3.DatabaseError("damaged")
         migrate(connection, migrations, str(file))
     except FileUnusable:
@@ -105,9 +99,7 @@ def open_file(
         raise
     except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
         connection.close()
-        if is_damage(problem):
-            raise damaged(file) from None
-        raise FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space") from None
+        raise (damaged(file) if is_damage(problem) else unusable(file, problem)) from None
     return connection
 
 
@@ -156,16 +148,23 @@ def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def check_file(connection: sqlite3.Connection, file: Path) -> None:
-    """Look at all of an open file; a damaged one is closed, set aside, and raises FileUnusable."""
+    """Check all of an open file; a damaged one is closed, set aside, and raises FileUnusable."""
     try:
         # Unlike the quick check it holds the indexes to their tables, and the newest event is found by an index.
         if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
             return
     except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
         if not is_damage(problem):
-            raise FileUnusable(str(file), f"it cannot be read ({problem})", "Check the disk") from None
+            raise unusable(file, problem) from None
     connection.close()
     raise damaged(file)
+
+
+def _passes_quick_check(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether one table is free of damage, or the whole file where none is named."""
+    at_most_one_finding = 1
+    row = connection.execute(f"PRAGMA quick_check({table or at_most_one_finding})").fetchone()
+    return bool(row[0] == "ok")
 
 
 def rewrite_version(connection: sqlite3.Connection) -> None:
@@ -176,12 +175,26 @@ def rewrite_version(connection: sqlite3.Connection) -> None:
 
 def is_damage(problem: Exception) -> bool:
     """Whether an error shows that the file itself is damaged, and not that the disk or another program fails."""
-    # What this module finds by itself, such as bytes that are no text, has no code of SQLite's.
-    return getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NOT_THE_FILES_FAULT
+    return _primary_code(problem) not in _NOT_THE_FILES_FAULT
+
+
+def unusable(file: Path, problem: Exception) -> FileUnusable:
+    """Make the error of a file that is whole, as far as is known, and cannot be read or written now."""
+    if _primary_code(problem) in _HELD_BY_OTHERS:
+        remedy = "Close the other program that uses it, then try again"
+        return FileUnusable(str(file), f"another program holds it ({problem})", remedy)
+    return FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space")
+
+
+def _primary_code(problem: Exception) -> int:
+    """SQLite's result code without its details, which are in the higher bits."""
+    # An error of Python's own, such as bytes that are no text, has no such code and shows that the content is wrong.
+    code: int = getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return code & 0xFF
 
 
 def damaged(file: Path, detail: str = "") -> FileLost:
-    """Set a damaged file aside; returns the error to raise."""
+    """Set a damaged file aside and make the error to raise for it."""
     aside = set_aside(file)
     return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
@@ -262,8 +275,19 @@ def _rename(file: Path, kept: Path) -> None:
             side.rename(kept.with_name(kept.name + suffix))
 
 
+def _refuse_network_file_system(file: Path, mounts: Path, remedy: str) -> None:
+    kind = file_system_of(file.parent, mounts)
+    if kind in NETWORK_FILE_SYSTEMS:
+        reason = f"it is on a network file system ({kind}), where locks cannot be relied on"
+        raise FileUnusable(str(file), reason, remedy or "Set data_dir to a directory on this machine")
+
+
 def file_system_of(directory: Path, mounts: Path) -> str:
-    """The kind of file system of a directory; empty where this machine does not name it."""
+    """The kind of file system of a directory by a table such as /proc/mounts; empty where it is not known.
+
+    A line holds a device, the directory it is mounted on and the kind: `/dev/sda1 /home ext4 rw 0 0`. The deepest
+    directory above the file counts, and of several lines for it the last.
+    """
     try:
         lines = mounts.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -275,7 +299,7 @@ def file_system_of(directory: Path, mounts: Path) -> str:
         fields = line.split(" ")
         if len(fields) < 3:
             continue
-        mount = fields[1].replace("\\040", " ")
+        mount = fields[1].replace("\\040", " ")  # a blank in a name is written as its octal code
         if mount in above and len(mount) >= len(deepest):
             deepest, kind = mount, fields[2]
     return kind

@@ -68,7 +68,7 @@ class Archive:
             back_up_before_ledger(file)
             self._backed_up = file if backup_path(file).exists() else None
         try:
-            self.connection = open_file(file, ARCHIVE_VERSIONS, checks=checks)
+            self.connection = open_file(file, ARCHIVE_VERSIONS, checked_table=checks)
         except FileUnusable:
             if file is None or file.exists():
                 raise

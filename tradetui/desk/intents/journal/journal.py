@@ -71,7 +71,7 @@ class Journal:
         self._owner = owner
         if file is not None and (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
-        self._connection = open_file(file, migrations(new_id), checks="intent")
+        self._connection = open_file(file, migrations(new_id), checked_table="intent")
         self.id = self._read_id()
         self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
         self._verified = genesis(self.id)
