@@ -27,7 +27,7 @@ from tradetui.desk.creation.kinds import CreationKind, CreationRequest, Creation
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch_credentials
-from tradetui.wire.models.writes import CreateBatchRequest, CreateSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest, CreateSubaccountRequest
 
 PASSPHRASE, SECRET = "CanaryPass1", "canary-secret-value"
 ONE: list[Any] = [{"sub_account_name": "fromtest", "passphrase": PASSPHRASE, "label": "made by a test"}]

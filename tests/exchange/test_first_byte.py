@@ -40,7 +40,7 @@ from tradetui.exchange.transport.transport import (
     TransportError,
     TransportErrorKind,
 )
-from tradetui.wire.models.writes import ReversalRequest
+from tradetui.wire.models.reversal import ReversalRequest
 
 POST = HttpRequest("POST", "/api/v2/mix/order/click-backhand", {}, b'{"symbol":"BTCUSDT"}')
 GOOD = http(envelope([]))

@@ -43,7 +43,7 @@ from tradetui.exchange import (
 )
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.writes import ReversalRequest
+from tradetui.wire.models.reversal import ReversalRequest
 from tradetui.wire.signing import prehash, sign_hmac
 
 pytestmark = pytest.mark.looptime

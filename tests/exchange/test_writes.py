@@ -32,11 +32,11 @@ from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.writes import (
+from tradetui.wire.models.reversal import ReversalRequest
+from tradetui.wire.models.subaccounts import (
     CreateBatchRequest,
     CreateCopyKeyRequest,
     CreateSubaccountRequest,
-    ReversalRequest,
     VirtualSubaccountRequest,
 )
 from tradetui.wire.requests.request import Request

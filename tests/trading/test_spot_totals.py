@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.sandbox.signed_requests import Caller
 from tradetui.trading.spot_totals import NOT_NAMED, added, coins_of
-from tradetui.wire.models.broker import SubaccountTransfer
 from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
+from tradetui.wire.models.subaccounts import SubaccountTransfer
 
 EXACT = Context(prec=400)
 

@@ -17,7 +17,7 @@ from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.exchange_time import DAY_MS, Ends, Missing
 from tradetui.wire.models.futures_accounts import Asset
 from tradetui.wire.models.shared_fields import FeeDetail
-from tradetui.wire.models.writes import MOST_IPS, MOST_PER_REQUEST, VirtualSubaccountRequest
+from tradetui.wire.models.subaccounts import MOST_IPS, MOST_PER_REQUEST, VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.requests.parameter import Count, Label, Listed, Milliseconds, Parameter, Passphrase, Word
 from tradetui.wire.requests.request import Request

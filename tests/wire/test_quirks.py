@@ -15,10 +15,9 @@ from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.endpoints.endpoint import RowLaw
 from tradetui.wire.endpoints.reply import read_envelope
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.broker import TransfersRequest
 from tradetui.wire.models.futures import FuturesFill, PendingOrdersRequest, TriggerHistoryRequest
 from tradetui.wire.models.spot import ConvertHistoryRequest, SpotBillsRequest
-from tradetui.wire.models.writes import CreateSubaccountRequest, VirtualSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateSubaccountRequest, TransfersRequest, VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
 
 

@@ -14,7 +14,6 @@ from pydantic import SecretStr
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, GroupType, PositionMode
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.broker import SubaccountEmailRequest, TransfersRequest
 from tradetui.wire.models.futures import (
     FuturesFillsRequest,
     OrderDetailRequest,
@@ -23,12 +22,14 @@ from tradetui.wire.models.futures import (
 )
 from tradetui.wire.models.futures_accounts import AccountListRequest
 from tradetui.wire.models.public import TickerRequest
+from tradetui.wire.models.reversal import ReversalRequest
 from tradetui.wire.models.spot import ConvertHistoryRequest, SpotBillsRequest, SpotFillsRequest
-from tradetui.wire.models.writes import (
+from tradetui.wire.models.subaccounts import (
     CreateBatchRequest,
     CreateCopyKeyRequest,
     CreateSubaccountRequest,
-    ReversalRequest,
+    SubaccountEmailRequest,
+    TransfersRequest,
     VirtualSubaccountRequest,
 )
 from tradetui.wire.requests.request import Request

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import BusinessType
 from tradetui.wire.models.spot import SpotBillsRequest
-from tradetui.wire.models.writes import CreateSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateSubaccountRequest
 from tradetui.wire.requests.request import Request
 from tradetui.wire.signing import (
     HmacSigner,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
     from tradetui.exchange.transport.transport import Timeouts
     from tradetui.wire.endpoints.reply import Reply
-    from tradetui.wire.models.writes import VirtualSubaccountRequest
+    from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 
 __all__ = [
     "AuthenticationFailed",
@@ -74,7 +74,7 @@ _MODULES = {
     "transport.proxy": ("InvalidProxy", "Proxy", "parse_proxy"),
     "transport.transport": ("Timeouts",),
     ".wire.endpoints.reply": ("Reply",),
-    ".wire.models.writes": ("VirtualSubaccountRequest",),
+    ".wire.models.subaccounts": ("VirtualSubaccountRequest",),
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from tradetui.wire.endpoints.catalogue import endpoint_of
-from tradetui.wire.models import broker, futures, futures_accounts, public, spot, writes
+from tradetui.wire.models import futures, futures_accounts, public, reversal, spot, subaccounts
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
@@ -197,9 +197,9 @@ class ConvertReading(ReadingArea):
 class BrokerReading(ReadingArea):
     """A broker's sub-accounts: their deposits and withdrawals, and their e-mail."""
 
-    transfers = one_page(broker.TransfersRequest)
-    iter_transfers = every_page(broker.TransfersRequest)
-    subaccount_email = one_page(broker.SubaccountEmailRequest)
+    transfers = one_page(subaccounts.TransfersRequest)
+    iter_transfers = every_page(subaccounts.TransfersRequest)
+    subaccount_email = one_page(subaccounts.SubaccountEmailRequest)
 
 
 class PublicReading(ReadingArea):
@@ -211,13 +211,13 @@ class PublicReading(ReadingArea):
 class FuturesTrading(FuturesReading):
     """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
 
-    reverse = sent_once(writes.ReversalRequest)
+    reverse = sent_once(reversal.ReversalRequest)
 
 
 class BrokerWriting(BrokerReading):
     """A broker's sub-accounts: deposits, withdrawals, e-mail, and the creation of one."""
 
-    create_subaccount = sent_once(writes.CreateSubaccountRequest)
+    create_subaccount = sent_once(subaccounts.CreateSubaccountRequest)
 
 
 class WritingArea:
@@ -228,10 +228,10 @@ class WritingArea:
 class SubaccountCreation(WritingArea):
     """Virtual sub-accounts, each created with an API key whose secret the reply holds."""
 
-    create_batch = sent_once(writes.CreateBatchRequest)
+    create_batch = sent_once(subaccounts.CreateBatchRequest)
 
 
 class CopyKeyCreation(WritingArea):
     """The API key of a copy trader, whose secret the reply holds."""
 
-    create_api_key = sent_once(writes.CreateCopyKeyRequest)
+    create_api_key = sent_once(subaccounts.CreateCopyKeyRequest)

@@ -11,7 +11,7 @@ from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs, Net, side_text
 from tradetui.wire.enums import PositionMode, PositionSide, Side
 from tradetui.wire.models.public import Contract
-from tradetui.wire.models.writes import ReversalRequest
+from tradetui.wire.models.reversal import ReversalRequest
 from tradetui.wire.product_types import ProductType
 
 OneWaySide = Literal["omit", "held", "order"]

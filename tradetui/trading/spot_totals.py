@@ -9,8 +9,8 @@ from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.wire.enums import TransferStatus, same
-from tradetui.wire.models.broker import SubaccountTransfer
 from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
+from tradetui.wire.models.subaccounts import SubaccountTransfer
 from tradetui.wire.replies.record import Record
 
 NOT_NAMED: Final = "(not given)"

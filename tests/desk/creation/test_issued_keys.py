@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from tradetui.desk.creation.issued_keys import masked_secrets, match_issued_keys
 from tradetui.desk.creation.kinds import requested_keys_of
 from tradetui.wire.endpoints.reply import UndecodableRow
-from tradetui.wire.models.writes import CreateBatchRequest, VirtualSubaccount
+from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
 
 NAMES = ("alphaone", "betatwos", "gammatri", "deltafor", "epsilonf")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tradetui.desk.creation.kinds import CreationKind, check_form, creation_fields, rows_of
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.writes import CreateBatchRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest
 
 GOOD = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "note", "permList": "", "ipList": ""}
 EMPTY = dict.fromkeys(GOOD, "")

@@ -27,7 +27,7 @@ from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import Disk, InlineDisk
-from tradetui.wire.models.writes import CreateBatchRequest
+from tradetui.wire.models.subaccounts import CreateBatchRequest
 from tradetui.wire.product_types import ProductType
 
 START_MS = 1_793_491_200_000

@@ -25,7 +25,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import SandboxOptions
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.wire.models.writes import CreateCopyKeyRequest, CreateSubaccountRequest
+from tradetui.wire.models.subaccounts import CreateCopyKeyRequest, CreateSubaccountRequest
 
 pytestmark = pytest.mark.looptime
 

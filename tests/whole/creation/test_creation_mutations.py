@@ -18,7 +18,7 @@ from tradetui.desk.creation.key_store import KeyFolder
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
-from tradetui.wire.models.writes import CreateCopyKeyRequest
+from tradetui.wire.models.subaccounts import CreateCopyKeyRequest
 
 pytestmark = pytest.mark.looptime
 Patch = pytest.MonkeyPatch

@@ -37,7 +37,7 @@ from tradetui.trading.positions import reported as reported_position
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.writes import ReversalRequest
+from tradetui.wire.models.reversal import ReversalRequest
 
 Patch = Callable[[Any, str, Any], object]
 """Puts a value in the place of an attribute: `setattr`, or pytest's, which takes it back."""

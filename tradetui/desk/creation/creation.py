@@ -39,7 +39,7 @@ from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.error_codes import refusal_explained
 from tradetui.wire.models.spot import AccountInfo
-from tradetui.wire.models.writes import BrokerSubaccount, CreateSubaccountRequest
+from tradetui.wire.models.subaccounts import BrokerSubaccount, CreateSubaccountRequest
 
 _GRACE_S: Final = 2.0
 """How long the end of a session waits for a reply under way: the keys in it would be lost."""

@@ -18,7 +18,7 @@ from tradetui.desk.creation.kinds import COPY_TITLE, CreatedItem, CreationKind, 
 from tradetui.exchange.clock import Clock
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import UndecodableRow
-from tradetui.wire.models.writes import CopyApiKey, VirtualSubaccount
+from tradetui.wire.models.subaccounts import CopyApiKey, VirtualSubaccount
 
 _KEY_FIELDS = ("apikey", "subAccountApiKey")
 _ENDS = 4

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from tradetui.desk.intents.states import State
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.writes import (
+from tradetui.wire.models.subaccounts import (
     MOST_PER_REQUEST,
     CreateBatchRequest,
     CreateCopyKeyRequest,

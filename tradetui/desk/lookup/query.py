@@ -14,7 +14,7 @@ from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import TransferType
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule
-from tradetui.wire.models.broker import LIVE_WITHDRAWAL
+from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window

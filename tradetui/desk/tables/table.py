@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.trading.positions import Position
     from tradetui.wire.endpoints.endpoint import Endpoint
-    from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
     from tradetui.wire.models.futures_accounts import FuturesAccount
     from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
+    from tradetui.wire.models.subaccounts import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.replies.record import Record
 
 

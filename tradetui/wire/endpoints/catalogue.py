@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RateLimit, RowLaw
-from tradetui.wire.models import broker, futures, futures_accounts, public, spot, writes
+from tradetui.wire.models import futures, futures_accounts, public, reversal, spot, subaccounts
 from tradetui.wire.requests.parameter import Count
 from tradetui.wire.requests.request import Request
 
@@ -38,7 +38,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/copy/mix-trader/create-copy-api",
         limit=RateLimit(1),
-        request=writes.CreateCopyKeyRequest,
+        request=subaccounts.CreateCopyKeyRequest,
     ),
     Endpoint(
         name="subaccounts.create_batch",
@@ -47,7 +47,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/user/batch-create-subaccount-and-apikey",
         limit=RateLimit(1),
-        request=writes.CreateBatchRequest,
+        request=subaccounts.CreateBatchRequest,
     ),
     Endpoint(
         name="spot.fills",
@@ -66,8 +66,8 @@ _THIRTEEN: Final = (
         path="/api/v2/broker/all-sub-deposit-withdrawal",
         limit=RateLimit(5),
         law=RowLaw.MUTABLE,
-        request=broker.TransfersRequest,
-        page=_pages(broker.TransfersRequest, "endId", "list", row_field="txId", first="1"),
+        request=subaccounts.TransfersRequest,
+        page=_pages(subaccounts.TransfersRequest, "endId", "list", row_field="txId", first="1"),
         time_field="ts",
     ),
     Endpoint(
@@ -77,7 +77,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/mix/order/click-backhand",
         limit=RateLimit(10, copy_trader=1),
-        request=writes.ReversalRequest,
+        request=reversal.ReversalRequest,
     ),
     Endpoint(
         name="futures.triggers",
@@ -103,7 +103,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/broker/account/create-subaccount",
         limit=RateLimit(1),
-        request=writes.CreateSubaccountRequest,
+        request=subaccounts.CreateSubaccountRequest,
         time_field="c_time",
     ),
     Endpoint(
@@ -121,7 +121,7 @@ _THIRTEEN: Final = (
         number=10,
         title="Get sub-account email",
         path="/api/v2/broker/account/subaccount-email",
-        request=broker.SubaccountEmailRequest,
+        request=subaccounts.SubaccountEmailRequest,
         time_field="c_time",
     ),
     Endpoint(

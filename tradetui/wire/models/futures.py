@@ -1,10 +1,11 @@
-"""Futures orders: pending ones, one order by its id, trigger orders and fills, each row with its request.
+"""Futures orders, fills and trigger orders: the rows the exchange sends, each followed by the request that reads them.
 
-Numbers of endpoints are the interface's. What is beyond the interface the live exchange offers as well.
+"Endpoint 12" is the twelfth of the thirteen in the interface's description. A request "beyond the interface" has no
+number there; the live exchange answers it all the same. Fields have the interface's names in snake case.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from tradetui.wire.enums import (
     QUERIED_PLAN_TYPES,
@@ -97,7 +98,7 @@ class PendingOrdersRequest(TimedRequest[PendingOrder]):
 
 
 class OrderDetail(Record, Sided, InPositionMode):
-    """One order whatever its state, which is under `state` here."""
+    """One order, pending or over. The exchange sends its status under the name `state` here."""
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
     spellings: ClassVar[dict[str, str]] = {"status": "state"}
@@ -137,7 +138,7 @@ class OrderDetail(Record, Sided, InPositionMode):
 
     @property
     def status(self) -> OrderStatus | None:
-        """The order's state; None where nobody knows the word, which then says nothing."""
+        """The order's status; None where the exchange sent a word that this program does not know."""
         return known(OrderStatus, self.state)
 
 
@@ -155,7 +156,11 @@ class OrderDetailRequest(Request[OrderDetail]):
 
 
 class FuturesFill(Record, Sided):
-    """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
+    """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close.
+
+    One trade may close a position and open another. The exchange then sends two fills under one trade id: within one
+    reply `with_distinct_ids` gives the opening one an id of its own; on different pages `unique_key` tells them apart.
+    """
 
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
     normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
@@ -177,43 +182,43 @@ class FuturesFill(Record, Sided):
 
     @classmethod
     def with_distinct_ids(cls, rows: list[Any]) -> list[Any]:
-        """The fills, where one trade closes and opens under one id each with an id of its own: what closes keeps it."""
+        """The rows of one reply; where one trade closed and opened, the closing fill alone keeps the trade's id."""
         ids = [str(row.get("tradeId") or "") if isinstance(row, Mapping) else "" for row in rows]
         if len(set(ids)) == len(ids):
             return rows
-        effects: dict[str, set[tuple[bool, str, str]]] = {}
+        keeper_effects: dict[str, _FillEffect] = {}
         for trade_id, row in zip(ids, rows, strict=True):
             if trade_id:
-                effects.setdefault(trade_id, set()).add(_effect(row))
+                effect = _FillEffect.of(row)
+                keeper_effects[trade_id] = min(effect, keeper_effects.get(trade_id, effect))
         distinct: list[Any] = []
         for trade_id, row in zip(ids, rows, strict=True):
-            if trade_id and _effect(row) != min(effects[trade_id]):
-                _, side, trade_side = _effect(row)
-                row = {**row, "tradeId": f"{trade_id} {side} {trade_side}"}
+            if trade_id and (effect := _FillEffect.of(row)) != keeper_effects[trade_id]:
+                row = {**row, "tradeId": f"{trade_id} {effect.side} {effect.trade_side}"}
             distinct.append(row)
         return distinct
 
     @property
     def unique_key(self) -> object:
-        """Its id and its words: the halves of one trade may come on two pages."""
+        """The trade's id as the exchange sent it, the side and the trade side."""
         return self.trade_id.partition(" ")[0], self.side.lower(), (self.trade_side or "").lower()
 
     @property
     def position_mode(self) -> PositionMode | None:
-        """The account's position mode then; where `posMode` is missing, a word of one-way trades alone says it."""
+        """The account's position mode then; without `posMode`, a trade side of one-way trades alone shows it."""
         if self.pos_mode is None and "_single" in (self.trade_side or "").lower():
             return PositionMode.ONE_WAY
         return known(PositionMode, self.pos_mode)
 
     @property
     def unknown_word(self) -> str:
-        """A word that says what this fill did to a position and is none of its mode, as it came; else empty."""
+        """The field and word, as received, that leave open what this fill did to a position; empty where none does."""
         if known(Side, self.side) is None:
             return f"side {self.side!r}"
         if self.pos_mode is not None and self.position_mode is None:
             return f"posMode {self.pos_mode!r}"
         if self.position_mode is PositionMode.ONE_WAY:
-            return ""  # the side says it all
+            return ""  # the side alone decides
         trade_side = known(TradeSide, self.trade_side)
         return f"tradeSide {self.trade_side!r}" if trade_side is None or "single" in trade_side else ""
 
@@ -278,7 +283,7 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
 
 
 class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
-    """Endpoint 6: past trigger orders of one plan type; orderId prevails over clientOid, and neither is needed."""
+    """Endpoint 6: past trigger orders of one plan type. orderId prevails over clientOid; both may be left out."""
 
     time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
 
@@ -301,7 +306,7 @@ class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
 
 
 class LiveTriggersRequest(TimedRequest[TriggerOrder]):
-    """Beyond the interface: trigger orders that still wait, of one plan type."""
+    """Beyond the interface: waiting trigger orders of one plan type."""
 
     time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
 
@@ -317,11 +322,18 @@ class LiveTriggersRequest(TimedRequest[TriggerOrder]):
 
 
 def _is_trigger(row: Mapping[str, Any]) -> bool:
-    """Whether a row names what only a trigger order has: an order taken for one would stand among the stops."""
+    """Whether a row has a field that only trigger orders have; an order mistaken for one would be shown as a stop."""
     return bool(row.get("planType") or row.get("planStatus"))
 
 
-def _effect(row: Mapping[str, Any]) -> tuple[bool, str, str]:
-    """What a fill did by its words, closing ones first: two rows of one id that differ in it are two fills."""
-    side, trade_side = str(row.get("side", "")).lower(), str(row.get("tradeSide", "")).lower()
-    return TradeSide.CLOSE not in trade_side, side, trade_side
+class _FillEffect(NamedTuple):
+    """What a fill did to a position, by its words in lower case; closing sorts before opening."""
+
+    opens: bool
+    side: str
+    trade_side: str
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        side, trade_side = str(row.get("side", "")).lower(), str(row.get("tradeSide", "")).lower()
+        return cls(TradeSide.CLOSE not in trade_side, side, trade_side)

@@ -19,14 +19,14 @@ from tradetui.desk.tables.cells.figure_columns import money, money_column, price
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column, worded_column
 from tradetui.wire.enums import TransferStatus, TransferType
-from tradetui.wire.models.broker import LIVE_WITHDRAWAL
+from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.cells.cell_format import CellFormat
     from tradetui.trading.spot_totals import CoinTotal
-    from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
+    from tradetui.wire.models.subaccounts import SubaccountEmail, SubaccountTransfer
 
 
 def _quote_coin(fill: SpotFill) -> str | None:
