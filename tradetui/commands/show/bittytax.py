@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 
 from tradetui.commands.process.console import Output, say
 from tradetui.commands.show.options import ReadSpan
-from tradetui.commands.show.result_rows import without_fee_or_profit
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -32,6 +31,7 @@ from tradetui.wire.models.futures_accounts import FuturesBill, FuturesBillsReque
 from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
 HEADINGS: Final = (
     "Type",
@@ -123,7 +123,8 @@ class BittyTaxWriter:
                 f"What these are for taxes is not known, so they are left out; enter them by hand: {listed}."
             )
         if self.incomplete:
-            remarks.append(f"{without_fee_or_profit(self.incomplete)}; enter it by hand.")
+            fills = counted(self.incomplete, "fill")
+            remarks.append(f"the exchange gave no fee or no profit for {fills}; enter it by hand.")
         return remarks
 
     def _events_of(self, row: Record | ProductRow[Record]) -> Iterable[TaxRow]:

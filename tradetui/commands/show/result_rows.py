@@ -1,125 +1,199 @@
-"""Rows of results: round trips, times in a zone for a person and in UTC for a spreadsheet, figures without grouping."""
+"""The rows of `tradetui show pnl`, `trips` and `equity`: the fields of each, and how JSON, CSV and text write them.
+
+JSON and CSV give programs every digit, and times in Unix ms; CSV repeats each time in UTC, as exported tables do. Text
+is for a person: money and prices are rounded as on the screen, and times are in the profile's time zone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import argparse
+from collections.abc import Callable, Mapping
 from datetime import UTC, tzinfo
 from decimal import Context, Decimal
-from typing import Final
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
+from tradetui.commands.process.output import row_writer
 from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.equity import EquitySample
+from tradetui.desk.archive.ledger_queries import ResultRow
 from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, SeenPrecisions
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import decimals, instant, number
 from tradetui.trading.contract_math import exact_digits, exact_digits_if_known
+from tradetui.trading.results.periods import Grouping
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.text.counted import counted
 
-TRIP_TIMES: Final = ("openTime", "closeTime")
-_AMOUNTS: Final = ("gross", "fees", "funding", "net", "volume", "unexplained", "profitDifference", "netDifference")
+ResultT = TypeVar("ResultT")
 _FILLS_LOOKED_AT: Final = 100
-_PRICE: Final = Context(prec=12)
-"""Significant digits of an average price, which is a quotient."""
+_AVERAGE_PRICE: Final = Context(prec=12)
+"""Significant digits of an average price, which is a quotient and may have no end."""
 
 
-def without_fee_or_profit(fill_count: int) -> str:
-    """The sentence on fills that the exchange did not give completely."""
-    return f"the exchange gave no fee or no profit for {counted(fill_count, 'fill')}"
+class ResultWriter(Generic[ResultT]):
+    """Prints results of one kind as rows in the format that the options choose, `--json`, `--csv` or text."""
+
+    def __init__(
+        self, fields: ResultFields[ResultT], options: argparse.Namespace, zone: tzinfo, archive: Archive
+    ) -> None:
+        self._fields = fields
+        self._utc_names = {name: f"{name}Utc" for name in fields.times} if options.csv else {}
+        self._text_style = None if options.json or options.csv else TextStyle(zone, archive)
+        columns = [column for name in fields.values for column in (name, self._utc_names.get(name)) if column]
+        self._writer = row_writer(options, columns)
+
+    def write(self, result: ResultT) -> None:
+        values = {name: value(result) for name, value in self._fields.values.items()}
+        if self._text_style is not None:
+            self._writer.write({name: self._text_style.readable(value) for name, value in values.items()})
+            return
+        row = {name: _exact(value) for name, value in values.items()}
+        self._writer.write(row | {utc_name: _in_utc(values[name]) for name, utc_name in self._utc_names.items()})
+
+    def close(self) -> None:
+        self._writer.close()
 
 
-def readable_time(at_ms: int | None, zone: tzinfo) -> str | None:
-    """Day and time to the second; None for an unknown time (Unix ms)."""
-    return None if at_ms is None else f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}"
+class Money(NamedTuple):
+    amount: Decimal | None
+    coin: str
 
 
-def with_utc_names(columns: Sequence[str], times: Sequence[str]) -> tuple[str, ...]:
-    """The columns, each of the times followed by one of the same name and `Utc`, as in exported tables."""
-    return tuple(name for column in columns for name in ((column, f"{column}Utc") if column in times else (column,)))
+class AveragePrice(NamedTuple):
+    price: Decimal | None
+    symbol: str
 
 
-def with_utc_times(row: Mapping[str, object], times: Sequence[str]) -> Mapping[str, object]:
-    """The row, with every known time (Unix ms as text) in ISO 8601 UTC as well."""
-    utc = {name: instant(utc_moment(int(str(row[name]))), UTC) for name in times if row[name] is not None}
-    return {**row, **{f"{name}Utc": text for name, text in utc.items()}}
+class UnixTime(NamedTuple):
+    at_ms: int | None
 
 
-def with_rounded_money(row: Mapping[str, object]) -> Mapping[str, object]:
-    coin = str(row["coin"])
-    amounts = {name: amount for name in _AMOUNTS if (amount := row.get(name)) is not None}
-    rounded = {name: money(Decimal(str(amount)), coin, DEFAULT_FORMAT) for name, amount in amounts.items()}
-    return {**row, **{name: ungrouped(text) for name, text in rounded.items()}}
+Value: TypeAlias = Money | AveragePrice | UnixTime | str | int | None
+"""What is neither money, a price nor a time is the same in every format. None is unknown."""
 
 
-def ungrouped(figure: str) -> str:
-    """A figure of the screen without marks between thousands, for other programs."""
-    return figure.replace(",", "")
+class ResultFields(NamedTuple, Generic[ResultT]):
+    """The fields of a kind of result in their order, by name, and which of them are times."""
+
+    values: Mapping[str, Callable[[ResultT], Value]]
+    times: tuple[str, ...] = ()
 
 
-class TripRows:
-    """Makes rows of the round trips of one archive that ended at a moment (`since`, Unix ms) or later."""
-
-    def __init__(self, archive: Archive, since: int) -> None:
-        self._archive = archive
-        self._origins = TripOrigins(archive.connection, since)
-        self._places: dict[str, int | None] = {}
-
-    def as_json(self, row: TripRow) -> Mapping[str, object]:
-        """Decimals as text, times in Unix ms."""
-        return {name: figure(row, self._origins) for name, figure in _TRIP_FIGURES.items()}
-
-    def as_text(self, row: TripRow, zone: tzinfo) -> Mapping[str, object]:
-        """The same as on the screen: times in the zone, money rounded, prices with the symbol's decimals."""
-        cells = dict(with_rounded_money(self.as_json(row)))
-        cells |= {
-            "openTime": readable_time(row.trip.opened_ms, zone),
-            "closeTime": readable_time(row.trip.last_ms, zone),
+def sums_fields(grouping: Grouping) -> ResultFields[ResultRow]:
+    """The fields of `show pnl`; the first names the group, unless that is all results or their coin."""
+    names_group = grouping not in (Grouping.TOTAL, Grouping.COIN)
+    group: dict[str, Callable[[ResultRow], Value]] = {str(grouping): lambda row: row.group} if names_group else {}
+    return ResultFields(
+        {
+            **group,
+            "coin": lambda row: row.coin,
+            "gross": lambda row: Money(row.sums.gross, row.coin),
+            "fees": lambda row: Money(row.sums.fees, row.coin),
+            "funding": lambda row: Money(row.funding, row.coin),
+            "net": lambda row: Money(row.net, row.coin),
+            "volume": lambda row: Money(row.sums.volume, row.coin),
+            "trades": lambda row: row.sums.trades,
+            "wins": lambda row: row.sums.wins,
+            "losses": lambda row: row.sums.losses,
+            "complete": lambda row: row.complete,
+            "unexplained": lambda row: Money(row.unexplained, row.coin),
         }
-        places = self._price_places(row.symbol)
-        for name, price in (("entry", row.trip.entry), ("exit", row.trip.exit)):
-            if price is not None and places is not None:
-                cells[name] = ungrouped(number(price, places=places))
-        return cells
+    )
 
-    def _price_places(self, symbol: str) -> int | None:
+
+def trip_fields(origins: TripOrigins) -> ResultFields[TripRow]:
+    """The fields of `show trips`."""
+    return ResultFields(
+        {
+            "productType": lambda row: str(row.product_type),
+            "symbol": lambda row: row.symbol,
+            "side": lambda row: "long" if row.trip.long else "short",
+            "openTime": lambda row: UnixTime(row.trip.opened_ms),
+            "closeTime": lambda row: UnixTime(row.trip.last_ms),
+            "entry": lambda row: AveragePrice(row.trip.entry, row.symbol),
+            "exit": lambda row: AveragePrice(row.trip.exit, row.symbol),
+            "size": lambda row: exact_digits(row.trip.closed_size),
+            "coin": lambda row: row.trip.coin,
+            "gross": lambda row: Money(row.trip.gross, row.trip.coin),
+            "fees": lambda row: Money(row.trip.fees, row.trip.coin),
+            "funding": lambda row: Money(row.funding, row.trip.coin),
+            "net": lambda row: Money(row.net, row.trip.coin),
+            "openedBy": origins.of_opening,
+            "closedBy": origins.of_closing,
+            "startProven": lambda row: row.trip.start_proven,
+            "endKnown": lambda row: row.trip.ended,
+            "profitDifference": lambda row: Money(row.trip.profit_difference, row.trip.coin),
+            "netDifference": lambda row: Money(row.net_difference, row.trip.coin),
+            "complete": lambda row: not row.trip.incomplete_fills,
+        },
+        times=("openTime", "closeTime"),
+    )
+
+
+def equity_fields() -> ResultFields[EquitySample]:
+    """The fields of `show equity`."""
+    return ResultFields(
+        {
+            "time": lambda sample: UnixTime(sample.time),
+            "equity": lambda sample: Money(sample.equity, "USDT"),
+            "unrealised": lambda sample: Money(sample.unrealised, "USDT"),
+        },
+        times=("time",),
+    )
+
+
+class TextStyle:
+    """Writes values for a person: times in the zone, prices with the decimals that the archive's fills of it have."""
+
+    def __init__(self, zone: tzinfo, archive: Archive) -> None:
+        self._zone = zone
+        self._archive = archive
+        self._price_places: dict[str, int | None] = {}
+
+    def readable(self, value: Value) -> Value:
+        match value:
+            case Money(Decimal() as amount, coin):
+                return _ungrouped(money(amount, coin, DEFAULT_FORMAT))
+            case AveragePrice(Decimal() as price, symbol) if (places := self._places_of(symbol)) is not None:
+                return _ungrouped(number(price, places=places))
+            case UnixTime(int() as at_ms):
+                return readable_time(at_ms, self._zone)
+        return _exact(value)
+
+    def _places_of(self, symbol: str) -> int | None:
         """The most decimals of the prices in a symbol's newest fills, which are those of its contract."""
-        if symbol not in self._places:
+        if symbol not in self._price_places:
             precisions = SeenPrecisions()
             page = self._archive.rows.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)
             precisions.see((symbol, row.record.price, None) for _, row in page)
             precision = precisions.by_symbol.get(symbol)
-            self._places[symbol] = None if precision is None else precision.price
-        return self._places[symbol]
+            self._price_places[symbol] = None if precision is None else precision.price
+        return self._price_places[symbol]
 
 
-def _average_price(price: Decimal | None) -> str | None:
-    if price is None:
-        return None
-    return exact_digits(price if decimals(price) == 0 else _PRICE.plus(price))
+def readable_time(at_ms: int, zone: tzinfo) -> str:
+    """The day and time of a moment (Unix ms), to the second."""
+    return f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
-_TRIP_FIGURES: Final[Mapping[str, Callable[[TripRow, TripOrigins], object]]] = {
-    "productType": lambda row, _: str(row.product_type),
-    "symbol": lambda row, _: row.symbol,
-    "side": lambda row, _: "long" if row.trip.long else "short",
-    "openTime": lambda row, _: None if row.trip.opened_ms is None else str(row.trip.opened_ms),
-    "closeTime": lambda row, _: str(row.trip.last_ms),
-    "entry": lambda row, _: _average_price(row.trip.entry),
-    "exit": lambda row, _: _average_price(row.trip.exit),
-    "size": lambda row, _: exact_digits(row.trip.closed_size),
-    "coin": lambda row, _: row.trip.coin,
-    "gross": lambda row, _: exact_digits(row.trip.gross),
-    "fees": lambda row, _: exact_digits(row.trip.fees),
-    "funding": lambda row, _: exact_digits_if_known(row.funding),
-    "net": lambda row, _: exact_digits(row.net),
-    "openedBy": lambda row, origins: origins.of_opening(row),
-    "closedBy": lambda row, origins: origins.of_closing(row),
-    "startProven": lambda row, _: row.trip.start_proven,
-    "endKnown": lambda row, _: row.trip.ended,
-    "profitDifference": lambda row, _: exact_digits(row.trip.profit_difference),
-    "netDifference": lambda row, _: exact_digits_if_known(row.net_difference),
-    "complete": lambda row, _: not row.trip.incomplete_fills,
-}
-TRIP_FIELDS: Final = tuple(_TRIP_FIGURES)
+def _ungrouped(figure: str) -> str:
+    """A figure of the screen without marks between thousands, for other programs."""
+    return figure.replace(",", "")
+
+
+def _exact(value: Value) -> str | int | None:
+    """A value for programs: amounts as text with every digit, an average price with twelve, a time in Unix ms."""
+    match value:
+        case Money(amount, _):
+            return exact_digits_if_known(amount)
+        case AveragePrice(price, _):
+            return None if price is None else exact_digits(_AVERAGE_PRICE.plus(price) if decimals(price) else price)
+        case UnixTime(at_ms):
+            return None if at_ms is None else str(at_ms)
+    return value
+
+
+def _in_utc(time: Value) -> str | None:
+    return instant(utc_moment(time.at_ms), UTC) if isinstance(time, UnixTime) and time.at_ms is not None else None

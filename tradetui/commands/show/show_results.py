@@ -7,62 +7,33 @@ from __future__ import annotations
 
 import argparse
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import tzinfo
-from decimal import Decimal
 from typing import Final
 
 from tradetui.commands.process.console import ATTENTION, DONE, say
 from tradetui.commands.process.failures import report
-from tradetui.commands.process.output import RowWriter, row_writer
 from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.options import EQUITY, PNL, TRIPS
-from tradetui.commands.show.result_rows import (
-    TRIP_FIELDS,
-    TRIP_TIMES,
-    TripRows,
-    readable_time,
-    ungrouped,
-    with_rounded_money,
-    with_utc_names,
-    with_utc_times,
-    without_fee_or_profit,
-)
+from tradetui.commands.show.result_rows import ResultWriter, equity_fields, readable_time, sums_fields, trip_fields
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
-from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
-from tradetui.desk.archive.trip_queries import ended_trips
+from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.trip_queries import TripOrigins, ended_trips
 from tradetui.desk.results.wallet import with_unexplained
-from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
-from tradetui.trading.contract_math import exact_digits, exact_digits_if_known
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.counted import counted
 from tradetui.wire.typed_time import is_day, milliseconds
 
-_FIGURES: Final[Mapping[str, Callable[[ResultRow], object]]] = {
-    "coin": lambda row: row.coin,
-    "gross": lambda row: exact_digits(row.sums.gross),
-    "fees": lambda row: exact_digits(row.sums.fees),
-    "funding": lambda row: exact_digits_if_known(row.funding),
-    "net": lambda row: exact_digits(row.net),
-    "volume": lambda row: exact_digits(row.sums.volume),
-    "trades": lambda row: row.sums.trades,
-    "wins": lambda row: row.sums.wins,
-    "losses": lambda row: row.sums.losses,
-    "complete": lambda row: row.complete,
-    "unexplained": lambda row: exact_digits_if_known(row.unexplained),
-}
-_EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
-_EQUITY_TIMES: Final = ("time",)
 _SYMBOLS_NAMED: Final = 12
 _MISSING: Final = (
     "tradetui: some fills of this period are not read yet: rows with complete false miss them. tradetui reads them "
@@ -93,20 +64,11 @@ _WHY_NOTHING: Final = {
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
+    """Print the results that the options choose, and on standard error what they lack; returns the exit code."""
     try:
-        since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
-        last = _last_moment(options.until, now_ms, zone) if options.until is not None else None
-        if since is not None and last is None and since > now_ms:
-            raise InvalidRequest("--since", "must not be in the future", options.since, "Give an earlier time.")
-        if since is not None and last is not None and since > last:
-            raise InvalidRequest("--since", "must be before --until", options.since, "Give an earlier time.")
-        symbols = _symbols(options.symbol) if options.what != EQUITY else None
+        query = _query(options, loaded)
     except InvalidRequest as problem:
         return report(problem)
-    product_types = tuple(map(ProductType, loaded.profile.product_types))
-    grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
-    query = ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     first_ms, last_ms = query.span
     if options.what == TRIPS:
@@ -118,16 +80,24 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         return report(ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW))
 
 
+def _query(options: argparse.Namespace, loaded: LoadedProfile) -> ResultQuery:
+    """The query that the options make; raises InvalidRequest."""
+    now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
+    since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
+    last = _last_moment(options.until, now_ms, zone) if options.until is not None else None
+    if since is not None and last is None and since > now_ms:
+        raise InvalidRequest("--since", "must not be in the future", options.since, "Give an earlier time.")
+    if since is not None and last is not None and since > last:
+        raise InvalidRequest("--since", "must be before --until", options.since, "Give an earlier time.")
+    symbols = _symbols(options.symbol) if options.what != EQUITY else None
+    grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
+    product_types = tuple(map(ProductType, loaded.profile.product_types))
+    return ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
+
+
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    writer, rows, row_count = _writer(options, query.grouping), _ResultRows(archive, options, query), 0
-    for row in {PNL: rows.sums, EQUITY: rows.equity, TRIPS: rows.trips}[options.what]():
-        writer.write(row)
-        row_count += 1
-    writer.close()
-    if not rows.has_funding:
-        say(_why_no_funding(archive, query.product_types or ()))
-    if rows.incomplete_fills:
-        say(f"tradetui: {without_fee_or_profit(rows.incomplete_fills)}: rows with complete false lack it.")
+    print_rows = {PNL: _print_sums, TRIPS: _print_trips, EQUITY: _print_equity}[options.what]
+    row_count = print_rows(archive, options, query)
     unknown = _without_fills(archive, query)
     if unknown:
         say(f"tradetui: {unknown}")
@@ -138,40 +108,50 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
     return ATTENTION if unknown else DONE
 
 
-@dataclass(slots=True)
-class _ResultRows:
-    """The rows of one command in the form its options choose; counts what they lack while they are taken."""
+def _print_sums(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
+    """Print the sums of fills by group and coin; returns the number of rows."""
+    sums = with_unexplained(archive.connection, query, results(archive.connection, query))
+    writer = ResultWriter(sums_fields(query.grouping), options, query.zone, archive)
+    for row in sums:
+        writer.write(row)
+    writer.close()
+    if any(row.funding is None for row in sums):
+        say(_why_no_funding(archive, query.product_types or ()))
+    _say_incomplete(sum(row.sums.incomplete_fills for row in sums))
+    return len(sums)
 
-    archive: Archive
-    options: argparse.Namespace
-    query: ResultQuery
-    incomplete_fills: int = 0
-    has_funding: bool = True
 
-    def sums(self) -> Iterator[Mapping[str, object]]:
-        grouping, connection = self.query.grouping, self.archive.connection
-        for row in with_unexplained(connection, self.query, results(connection, self.query)):
-            self.has_funding = self.has_funding and row.funding is not None
-            self.incomplete_fills += row.sums.incomplete_fills
-            group = {} if grouping is Grouping.TOTAL else {str(grouping): row.group}
-            result = group | {name: figure(row) for name, figure in _FIGURES.items()}
-            yield result if self.options.json or self.options.csv else with_rounded_money(result)
+def _print_trips(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
+    """Print the round trips that ended in the period; returns their number."""
+    origins = TripOrigins(archive.connection, query.span[0])
+    writer = ResultWriter(trip_fields(origins), options, query.zone, archive)
+    row_count = incomplete_fills = 0
+    for row in ended_trips(archive.connection, query):
+        writer.write(row)
+        row_count += 1
+        incomplete_fills += row.trip.incomplete_fills
+    writer.close()
+    _say_incomplete(incomplete_fills)
+    return row_count
 
-    def equity(self) -> Iterator[Mapping[str, object]]:
-        first_ms, last_ms = self.query.span
-        if self.options.until is None:
-            last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
-        for sample in samples(self.archive.connection, self.query.product_types or (), first_ms, last_ms):
-            yield _sample_row(sample, self.options, self.query.zone)
 
-    def trips(self) -> Iterator[Mapping[str, object]]:
-        rows = TripRows(self.archive, self.query.span[0])
-        for row in ended_trips(self.archive.connection, self.query):
-            self.incomplete_fills += row.trip.incomplete_fills
-            if self.options.csv:
-                yield with_utc_times(rows.as_json(row), TRIP_TIMES)
-            else:
-                yield rows.as_json(row) if self.options.json else rows.as_text(row, self.query.zone)
+def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
+    """Print the samples of the period; returns their number."""
+    first_ms, last_ms = query.span
+    if options.until is None:
+        last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
+    writer, row_count = ResultWriter(equity_fields(), options, query.zone, archive), 0
+    for sample in samples(archive.connection, query.product_types or (), first_ms, last_ms):
+        writer.write(sample)
+        row_count += 1
+    writer.close()
+    return row_count
+
+
+def _say_incomplete(fill_count: int) -> None:
+    if fill_count:
+        incomplete = f"the exchange gave no fee or no profit for {counted(fill_count, 'fill')}"
+        say(f"tradetui: {incomplete}: rows with complete false lack it.")
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
@@ -221,30 +201,3 @@ def _without_fills(archive: Archive, query: ResultQuery) -> str:
     listed = ", ".join(known[:_SYMBOLS_NAMED]) + (", …" if len(known) > _SYMBOLS_NAMED else "")
     remedy = f"symbols with fills are {listed}" if known else "it holds no fill at all; --fresh reads the newest"
     return f"--symbol: the archive has no fill of {', '.join(unknown)}; {remedy}."
-
-
-def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
-    if options.what == PNL:
-        groups = () if grouping in (Grouping.TOTAL, Grouping.COIN) else (str(grouping),)
-        return row_writer(options, (*groups, *_FIGURES))
-    columns, times = (TRIP_FIELDS, TRIP_TIMES) if options.what == TRIPS else (_EQUITY_FIELDS, _EQUITY_TIMES)
-    return row_writer(options, with_utc_names(columns, times) if options.csv else columns)
-
-
-def _sample_row(sample: EquitySample, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:
-    if not options.json and not options.csv:
-        return {
-            "time": readable_time(sample.time, zone),
-            "equity": _dollars(sample.equity),
-            "unrealised": _dollars(sample.unrealised),
-        }
-    row = {
-        "time": str(sample.time),
-        "equity": exact_digits(sample.equity),
-        "unrealised": exact_digits_if_known(sample.unrealised),
-    }
-    return with_utc_times(row, _EQUITY_TIMES) if options.csv else row
-
-
-def _dollars(amount: Decimal | None) -> str | None:
-    return None if amount is None else ungrouped(number(amount, places=MONEY_PLACES))
