@@ -19,7 +19,23 @@ from tradetui.sandbox.gateway.request_values import parameters, parsed, positive
 from tradetui.sandbox.handlers.rules import PRODUCT_TYPES
 from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS, broker_subaccount_row
 
+MAX_BATCH: Final = 5
+MAX_ADDRESSES: Final = 30
+LONGEST_NOTE: Final = 20
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
+_PASSPHRASE: Final = re.compile(r"[A-Za-z0-9]{8,32}", re.ASCII)
+_EIGHT_LETTERS: Final = re.compile(r"[A-Za-z]{8}", re.ASCII)
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_COPY_PERMISSIONS: Final = ["copytrading_trade", "contract_trade"]
+_ALLOWS: Final[Mapping[str, frozenset[str]]] = {
+    "read": frozenset({"futures-read", "holdings-read", "spot-read"}),
+    "contract_trade": frozenset({"futures-read", "futures-write", "holdings-read"}),
+    "spot_trade": frozenset({"spot-read"}),
+    "margin_trade": frozenset(),
+    "copytrading_trade": frozenset(),
+}
+"""The permissions behind a word of permList; nothing here needs those of margin trading and copy trading."""
+_VIRTUAL_PERMISSIONS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
 
 
 def write(exchange_state: ExchangeState, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
@@ -50,27 +66,8 @@ def _reverse(exchange_state: ExchangeState, key: SandboxKey, body: Any, faults: 
     return exchange_state.reverse(key.uid, product_type, requested, faults.take_for_reversal())
 
 
-MAX_BATCH: Final = 5
-MAX_ADDRESSES: Final = 30
-LONGEST_NOTE: Final = 20
-
-_PASSPHRASE: Final = re.compile(r"[A-Za-z0-9]{8,32}", re.ASCII)
-_EIGHT_LETTERS: Final = re.compile(r"[A-Za-z]{8}", re.ASCII)
-_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_COPY_PERMISSIONS: Final = ["copytrading_trade", "contract_trade"]
-#: What the words of permList allow at this exchange's endpoints. Margin trading has none of them.
-_ALLOWS: Final[Mapping[str, frozenset[str]]] = {
-    "read": frozenset({"futures-read", "holdings-read", "spot-read"}),
-    "contract_trade": frozenset({"futures-read", "futures-write", "holdings-read"}),
-    "spot_trade": frozenset({"spot-read"}),
-    "margin_trade": frozenset(),
-    "copytrading_trade": frozenset(),
-}
-_VIRTUAL_PERMISSIONS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
-
-
 def create_copy_key(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
-    """The one API key of a copy trader of the new model; raises Refusal."""
+    """Create the one API key that a copy trader of the new model may have; raises Refusal."""
     values = parameters(body)
     required(values, "passphrase")
     _check_passphrase(values["passphrase"])
@@ -95,7 +92,7 @@ class _RequestedSubaccount:
 
 
 def create_virtual_subaccounts(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
-    """Up to five virtual sub-accounts with a key each; all or, raising Refusal, none."""
+    """Create up to five virtual sub-accounts with a key each. Raises Refusal, and then creates none of them."""
     if not isinstance(body, list) or not body:
         raise Refusal("40017", "Parameter verification failed body")
     if len(body) > MAX_BATCH:
@@ -166,6 +163,7 @@ def _create_virtual(exchange_state: ExchangeState, owner: Account, requested: _R
 
 
 def create_broker_subaccount(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
+    """Create one sub-account of a broker, without a key; raises Refusal."""
     values = parameters(body)
     required(values, "subaccountName")
     if not _EMAIL.fullmatch(values["subaccountName"]):
@@ -194,8 +192,18 @@ def _new_key(
     ips: tuple[str, ...] = (),
 ) -> SandboxKey:
     permissions = frozenset().union(*(_ALLOWS[permission] for permission in permission_names))
-    uid, mode, kind, name = account.uid, account.mode, account.kind, f"{name}-{len(exchange_state.keys)}"
-    new_key = made_key(exchange_state.seed, name, uid, permissions, mode, kind, passphrase=passphrase, ips=ips)
+    # The texts of a key follow from its name: with the count no two keys are the same.
+    numbered = f"{name}-{len(exchange_state.keys)}"
+    new_key = made_key(
+        exchange_state.seed,
+        numbered,
+        account.uid,
+        permissions,
+        account.mode,
+        account.kind,
+        passphrase=passphrase,
+        ips=ips,
+    )
     exchange_state.keys.append(new_key)
     return new_key
 
