@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.sandbox.exchange_events import heal, liquidate, open_position, place_order, set_mode
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
+from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState, RowsName
 from tradetui.sandbox.gateway.faults import FAULT_KINDS, ConnectionDropped, Faults, UnknownFault, parse_faults
 from tradetui.sandbox.seed_accounts import build_exchange_state
@@ -46,6 +47,14 @@ def test_rows_of_a_name_that_does_not_exist_are_a_programming_error() -> None:
     for product_type in ("USDT-FUTURES", ""):
         with pytest.raises(AssertionError):
             exchange_state.rows(uid, unknown, product_type)
+
+
+def test_an_account_that_does_not_exist_is_no_product_type_that_was_removed() -> None:
+    exchange_state = build_exchange_state(3, NOW_MS)
+    with pytest.raises(KeyError):
+        exchange_state.book("4999999999", "USDT-FUTURES")
+    with pytest.raises(Refusal, match="SUSDT-FUTURES has been removed"):
+        exchange_state.book(exchange_state.keys[0].uid, "SUSDT-FUTURES")
 
 
 def test_about_a_fill_a_second_and_books_that_balance() -> None:

@@ -28,7 +28,7 @@ from tradetui.exchange import (
 )
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
-from tradetui.sandbox.gateway.faults import Faults
+from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.trading.holdings import Legs
 from tradetui.wire.endpoints.catalogue import CATALOGUE
@@ -134,6 +134,14 @@ async def test_a_5xx_may_have_been_processed_or_not_and_looks_the_same(fresh: Ca
     assert fresh.sandbox.counts[PATH] == 1
     assert fresh.sandbox.calls[-1].code == ""
     check_books(fresh.sandbox.exchange_state)
+
+
+@pytest.mark.parametrize(("fault", "remembered"), [("dropped-before", 0), ("dropped-after", 1)])
+async def test_a_call_is_remembered_where_it_reached_the_exchange(fresh: Caller, fault: str, remembered: int) -> None:
+    fresh.sandbox.faults.next(fault)
+    with pytest.raises(ConnectionDropped):
+        await arrive(fresh, "futures.positions", query=POSITIONS)
+    assert len(fresh.sandbox.calls) == fresh.sandbox.counts.total() == remembered
 
 
 @pytest.mark.parametrize("fault", ["5xx", "5xx-after"])

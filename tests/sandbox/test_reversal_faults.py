@@ -17,7 +17,7 @@ from tradetui.desk.reversal.outcome import Outcome, name_outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.reversal import REVERSAL_FAULTS
+from tradetui.sandbox.books.reversal import ReversalFault
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
@@ -94,7 +94,7 @@ def planned(mode: PositionMode, held: Holdings, side: Side | None, size: Decimal
 
 @settings(max_examples=250, deadline=None)
 @given(
-    st.sampled_from(REVERSAL_FAULTS),
+    st.sampled_from(ReversalFault),
     st.sampled_from([PositionMode.HEDGE, PositionMode.ONE_WAY]),
     st.booleans(),
     STEPS,

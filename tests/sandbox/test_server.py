@@ -19,6 +19,7 @@ import pytest
 
 from tests.sandbox.signed_requests import NOW_MS
 from tradetui.sandbox.app import Sandbox, SandboxOptions
+from tradetui.sandbox.gateway.faults import CallFault
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serve, serving
 
@@ -90,7 +91,7 @@ async def test_it_ends_while_an_answer_is_delayed() -> None:
     arrived = asyncio.Event()
     chosen = sandbox.faults.take_for_call
 
-    def delayed(endpoint: str) -> str | None:
+    def delayed(endpoint: str) -> CallFault | None:
         arrived.set()
         return chosen(endpoint)
 
@@ -127,7 +128,7 @@ async def test_a_caller_over_ipv6_is_known_by_its_address() -> None:
     addresses: list[str] = []
     answer = sandbox.answer
 
-    def seeing(request: Any, fault: str | None = None) -> Any:
+    def seeing(request: Any, fault: CallFault | None = None) -> Any:
         addresses.append(request.address)
         return answer(request, fault)
 

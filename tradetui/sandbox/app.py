@@ -1,6 +1,7 @@
 """The embedded exchange as a bare ASGI application: from a signed request to an answer in the envelope.
 
-Every call that arrives is remembered, also one that a fault keeps from being answered.
+Every call that reaches the exchange is remembered, also one whose answer a fault replaces or withholds. The fault
+`dropped-before` ends the connection first: such a call has not reached it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl
@@ -17,7 +18,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import HttpCall, SandboxKey, caller, check_permission
 from tradetui.sandbox.gateway.arrival_counts import AddressCounts, ArrivalCounts
-from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
+from tradetui.sandbox.gateway.faults import CallFault, ConnectionDropped, Faults
 from tradetui.sandbox.handlers.reads import read
 from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect
 from tradetui.wire.endpoints.catalogue import CATALOGUE
@@ -60,18 +61,11 @@ class SandboxOptions:
     skew_ms: int = 45_000
 
 
-class _Arrival(NamedTuple):
-    """A request as it arrives: its endpoint if there is one, when it comes, and what the exchange's clock shows."""
-
-    request: HttpCall
-    endpoint: Endpoint | None
-    now_ms: int
-    clock_ms: int
-    fault: str | None
-
-
 class Call(NamedTuple):
-    """One request that arrived; `uid` is the caller's where proven, `code` the answer's (empty in a fault)."""
+    """One request that reached the exchange.
+
+    `uid` is the caller's where proven; `code` is the answer's, empty where a fault stands in the envelope's place.
+    """
 
     method: str
     path: str
@@ -80,7 +74,7 @@ class Call(NamedTuple):
     code: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Status and body of a reply, and the calls left in this second."""
 
@@ -93,7 +87,7 @@ class Answer:
 class Sandbox:
     """The exchange. `now` gives its time in milliseconds; `skew_ms` puts the clock it shows off.
 
-    `calls` holds the last requests that arrived, `counts` their number by method and path.
+    `calls` holds the last requests that reached it, `counts` their number by method and path.
     """
 
     def __init__(
@@ -117,60 +111,69 @@ class Sandbox:
             return
         if scope["type"] != "http":
             raise ValueError(f"the embedded exchange speaks HTTP, not {scope['type']}")
-        body = await _body(receive)
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        query = scope.get("query_string", b"").decode("ascii", "replace")
-        address = (scope.get("client") or ("",))[0]
-        request = HttpCall(scope["method"], scope["path"], query, headers, body, address)
+        request = _request(scope, await _body(receive))
         endpoint = _ROUTES.get((request.method, request.path))
-        fault = self.faults.take_for_call(endpoint.name) if endpoint is not None else None
-        if fault == "dropped-before":
+        fault = None if endpoint is None else self.faults.take_for_call(endpoint.name)
+        if fault is CallFault.DROPPED_BEFORE:
             _drop(scope)
             return
-        if fault == "delay":
+        if fault is CallFault.DELAY:
             await asyncio.sleep(self.options.delay_ms / 1000)
         answer = self.answer(request, fault)
-        if fault == "dropped-after":
+        if fault is CallFault.DROPPED_AFTER:
             _drop(scope)
             return
-        await _respond(send, answer, truncated=fault == "truncated")
+        if fault is CallFault.TRUNCATED:
+            answer = replace(answer, body=answer.body[: len(answer.body) // 2])
+        await _respond(send, answer)
 
     def catch_up(self) -> None:
         self.exchange_state.advance(self._now())
 
-    def answer(self, request: HttpCall, fault: str | None = None) -> Answer:
+    def answer(self, request: HttpCall, fault: CallFault | None = None) -> Answer:
         """Answer a request, without any transport."""
         now_ms = self._now()
         self.exchange_state.advance(now_ms)
         endpoint = _ROUTES.get((request.method, request.path))
         self.counts[ELSEWHERE if endpoint is None else (request.method, request.path)] += 1
-        if endpoint is not None and fault in _GATEWAY:
-            self.calls.append(Call(request.method, request.path, None, now_ms, ""))
-            return _GATEWAY[fault]()
-        clock_ms = now_ms + (self.options.skew_ms if fault == "clock-skew" else self.skew_ms)
+        clock_ms = now_ms + (self.options.skew_ms if fault is CallFault.CLOCK_SKEW else self.skew_ms)
         arrival = _Arrival(request, endpoint, now_ms, clock_ms, fault)
-        # What is known when a refusal comes stays: whose call it was, and how many are left.
-        key, left, payload = None, None, None
-        code, message, status, message_name = "00000", "success", 200, "msg"
+        if fault is not None and fault in _NOT_PASSED_ON:
+            self._remember(arrival, None, "")
+            return _NOT_PASSED_ON[fault]
+        outcome = self._carry_out(arrival)
+        if fault is CallFault.BAD_GATEWAY_AFTER:
+            self._remember(arrival, outcome.uid, "")
+            return _BAD_GATEWAY
+        self._remember(arrival, outcome.uid, outcome.code)
+        return self._enveloped(arrival, outcome)
+
+    def _remember(self, arrival: _Arrival, uid: str | None, code: str) -> None:
+        self.calls.append(Call(arrival.request.method, arrival.request.path, uid, arrival.now_ms, code))
+
+    def _carry_out(self, arrival: _Arrival) -> _Outcome:
+        """Put a call through the checks, one after the other, and then to its endpoint."""
+        outcome = _Outcome()
         try:
             self._admit_address(arrival)
-            endpoint = self._known(arrival)
-            key = self._caller(endpoint, arrival)
-            left = self._admit(endpoint, key, arrival)
-            payload = self._payload(endpoint, key, arrival)
-            if not self._live and endpoint.name in MESSAGE_IN_DOCUMENT:
-                message_name = "message"
+            endpoint = self._known_endpoint(arrival)
+            outcome.key = self._signing_key(endpoint, arrival)
+            outcome.left = self._admit_caller(endpoint, outcome.key, arrival)
+            outcome.payload = self._payload(endpoint, outcome.key, arrival)
         except Refusal as refusal:
-            code, message, status = refusal.code, refusal.message, refusal.http_status
-        if fault == "wrong-types":
-            payload = {"entrustedList": 7, "fillList": "none", "list": {}, "dataList": True}
-        uid = key.uid if key else None
-        if fault == "5xx-after":
-            self.calls.append(Call(request.method, request.path, uid, now_ms, ""))
-            return _bad_gateway()
-        self.calls.append(Call(request.method, request.path, uid, now_ms, code))
-        envelope = {"code": code, message_name: message, "requestTime": clock_ms, "data": payload}
-        return Answer(status, envelope_bytes(endpoint.name if endpoint else "", envelope), left)
+            outcome.refusal = refusal
+        return outcome
+
+    def _enveloped(self, arrival: _Arrival, outcome: _Outcome) -> Answer:
+        name = "" if arrival.endpoint is None else arrival.endpoint.name
+        payload = _WRONG_TYPES if arrival.fault is CallFault.WRONG_TYPES else outcome.payload
+        status, message, message_name = 200, "success", "msg"
+        if outcome.refusal is not None:
+            status, message = outcome.refusal.http_status, outcome.refusal.message
+        elif not self._live and name in MESSAGE_IN_DOCUMENT:
+            message_name = "message"
+        envelope = {"code": outcome.code, message_name: message, "requestTime": arrival.clock_ms, "data": payload}
+        return Answer(status, envelope_bytes(name, envelope), outcome.left)
 
     @property
     def _live(self) -> bool:
@@ -182,7 +185,7 @@ class Sandbox:
         if self.options.limits and address and not self._addresses.admit(address, arrival.now_ms):
             raise _too_many()
 
-    def _known(self, arrival: _Arrival) -> Endpoint:
+    def _known_endpoint(self, arrival: _Arrival) -> Endpoint:
         """The endpoint, if this exchange has it; raises Refusal."""
         if arrival.request.path.startswith("/api/v3"):
             raise Refusal("40084", "You are in Classic Account mode, and the Unified Account API is not supported")
@@ -190,7 +193,7 @@ class Sandbox:
             raise Refusal("40404", "Request URL NOT FOUND", 404)
         return arrival.endpoint
 
-    def _caller(self, endpoint: Endpoint, arrival: _Arrival) -> SandboxKey | None:
+    def _signing_key(self, endpoint: Endpoint, arrival: _Arrival) -> SandboxKey | None:
         """The key of a signed endpoint's caller; raises Refusal."""
         if not endpoint.signed:
             return None
@@ -198,7 +201,7 @@ class Sandbox:
         check_permission(key, endpoint.name, arrival.request.headers.get("locale", ""))
         return key
 
-    def _admit(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> int | None:
+    def _admit_caller(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> int | None:
         """Count a call; gives the calls left in this second, None where nothing limits them. Raises Refusal."""
         is_copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
         left: int | None = None
@@ -207,7 +210,7 @@ class Sandbox:
             left = self._arrivals.admit(endpoint, who, arrival.now_ms, is_copy_trader=is_copy_trader)
             if left is None:
                 raise _too_many()
-        if arrival.fault == "429":
+        if arrival.fault is CallFault.TOO_MANY_REQUESTS:
             raise _too_many()
         return left
 
@@ -219,9 +222,13 @@ class Sandbox:
 
             result = write(self.exchange_state, key, endpoint.name, arrival.request.body, self.faults)
             return in_dialect(endpoint.name, result, self._live)
+        return self._read(endpoint, key, arrival)
+
+    def _read(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> Any:
+        """The payload of a read, or for a stale one that of the same read before; raises Refusal."""
         query = arrival.request.query
         read_key = (key.uid if key else "", endpoint.name, query)
-        if arrival.fault == "stale-reads" and read_key in self._read_before:
+        if arrival.fault is CallFault.STALE_READS and read_key in self._read_before:
             return self._read_before[read_key]
         values = dict(parse_qsl(query, keep_blank_values=True))
         at_ms = arrival.clock_ms if endpoint.name == "public.time" else arrival.now_ms
@@ -233,20 +240,52 @@ class Sandbox:
         return payload
 
 
+_BAD_GATEWAY: Final = Answer(502, b"<html><body><h1>502 Bad Gateway</h1></body></html>", None, "text/html")
+_NOT_PASSED_ON: Final[Mapping[CallFault, Answer]] = {
+    CallFault.BAD_GATEWAY: _BAD_GATEWAY,
+    CallFault.NON_JSON: Answer(200, b'{"message":"failure to get a peer from the ring-balancer"}'),
+}
+"""Answers of what stands in front of the exchange, to calls that it does not pass on."""
+_WRONG_TYPES: Final = {"entrustedList": 7, "fillList": "none", "list": {}, "dataList": True}
+
+
+class _Arrival(NamedTuple):
+    """A request as it arrives: its endpoint if there is one, when it comes, and what the exchange's clock shows."""
+
+    request: HttpCall
+    endpoint: Endpoint | None
+    now_ms: int
+    clock_ms: int
+    fault: CallFault | None
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What became of a call. A refusal leaves what was known before it: whose call it was, and how many are left."""
+
+    key: SandboxKey | None = None
+    left: int | None = None
+    payload: Any = None
+    refusal: Refusal | None = None
+
+    @property
+    def uid(self) -> str | None:
+        return None if self.key is None else self.key.uid
+
+    @property
+    def code(self) -> str:
+        return "00000" if self.refusal is None else self.refusal.code
+
+
 def _too_many() -> Refusal:
     return Refusal("429", "Too Many Requests", 429)
 
 
-def _bad_gateway() -> Answer:
-    return Answer(502, b"<html><body><h1>502 Bad Gateway</h1></body></html>", None, "text/html")
-
-
-#: What stands in front of the exchange when it fails: answers in no envelope, the request not passed on. The kind
-#: 5xx-after is the same answer to a request that was passed on, so that nobody can tell one from the other.
-_GATEWAY: Final[Mapping[str | None, Callable[[], Answer]]] = {
-    "5xx": _bad_gateway,
-    "non-json": lambda: Answer(200, b'{"message":"failure to get a peer from the ring-balancer"}'),
-}
+def _request(scope: Scope, body: bytes) -> HttpCall:
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    query = scope.get("query_string", b"").decode("ascii", "replace")
+    address = (scope.get("client") or ("",))[0]
+    return HttpCall(scope["method"], scope["path"], query, headers, body, address)
 
 
 def _drop(scope: Scope) -> None:
@@ -257,13 +296,12 @@ def _drop(scope: Scope) -> None:
     transport.abort()
 
 
-async def _respond(send: Send, answer: Answer, *, truncated: bool) -> None:
-    body = answer.body[: len(answer.body) // 2] if truncated else answer.body
-    headers = [(b"content-type", answer.content_type.encode()), (b"content-length", str(len(body)).encode())]
+async def _respond(send: Send, answer: Answer) -> None:
+    headers = [(b"content-type", answer.content_type.encode()), (b"content-length", str(len(answer.body)).encode())]
     if answer.left is not None:
         headers.append((b"x-mbx-used-remain-limit", str(answer.left).encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": answer.body})
 
 
 async def _body(receive: Receive) -> bytes:

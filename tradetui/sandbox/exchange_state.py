@@ -12,7 +12,7 @@ from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
 from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
-from tradetui.sandbox.books.reversal import RequestedReversal, reverse_as, steps_of
+from tradetui.sandbox.books.reversal import RequestedReversal, ReversalFault, reverse_as, steps_of
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.simulated_trader import trade_for_one_step
 
@@ -22,11 +22,11 @@ RowsName = Literal["spot-fills", "bills", "converts", "transfers"] | FuturesRows
 
 
 class ExchangeState:
-    """All accounts and the market. Time only moves through `advance`.
+    """All accounts and the market; prices and trades move by `advance` alone.
 
-    `account_factories` make the accounts nobody has asked for yet, by UID: a past takes long to make. While it
-    `stands_still` the clock goes on, but no price moves and nobody trades. `one_way_size_honoured` is whether the size
-    of a reversal counts in one-way mode, which the interface leaves open.
+    `account_factories` make accounts, by UID, when they are first read: their ninety days of trades take long to make.
+    While the state `stands_still` the clock goes on, but no price moves and nobody trades. `one_way_size_honoured` is
+    whether the size of a reversal counts in one-way mode, which the interface leaves open.
     """
 
     def __init__(self, seed: int, now_ms: int, *, step_ms: int = STEP_MS) -> None:
@@ -45,7 +45,7 @@ class ExchangeState:
         return MarketMoment(self.market, self.now_ms)
 
     def advance(self, now_ms: int) -> None:
-        """Move the market and all accounts up to a moment; whole steps only, so that cuts do not matter."""
+        """Move the market and all accounts up to a moment, in whole steps: one call or many give the same state."""
         while self.now_ms + self.step_ms <= now_ms:
             self.now_ms += self.step_ms
             if not self.stands_still:
@@ -56,15 +56,16 @@ class ExchangeState:
         settlement_ms = self.now_ms - self.now_ms % FUNDING_INTERVAL_MS
         if settlement_ms > self.now_ms - self.step_ms:
             marks = self.moment.marks()
-            for book in [book for account in self.accounts.values() for book in account.futures.values()]:
-                book.settle_funding(marks, settlement_ms)
+            for account in self.accounts.values():
+                for book in account.futures.values():
+                    book.settle_funding(marks, settlement_ms)
         for account in self.accounts.values():
             match_account(account, self.moment)
             if account.lively:
                 trade_for_one_step(account, self.moment)
 
     def account(self, uid: str) -> Account:
-        """An account; its past is made on the first read."""
+        """An account, made on its first read; raises KeyError for a UID that no key of this exchange has."""
         if uid in self.account_factories:
             self.accounts[uid] = account = self.account_factories.pop(uid)()
             for book in account.futures.values():
@@ -73,10 +74,10 @@ class ExchangeState:
 
     def book(self, uid: str, product_type: str) -> FuturesBook:
         """Raises Refusal for a product type that is not traded here."""
-        try:
-            return self.account(uid).futures[product_type.upper()]
-        except KeyError:
-            raise Refusal("40309", f"The product type {product_type} has been removed") from None
+        book = self.account(uid).futures.get(product_type.upper())
+        if book is None:
+            raise Refusal("40309", f"The product type {product_type} has been removed")
+        return book
 
     def rows(self, uid: str, name: RowsName, product_type: str = "") -> Sequence[Row]:
         """An account's rows of one kind, newest first; those of its futures are of a product type. Raises Refusal."""
@@ -125,7 +126,13 @@ class ExchangeState:
             return [self.spec(symbol, product_type)]
         return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
 
-    def reverse(self, uid: str, product_type: str, requested: RequestedReversal, fault: str | None = None) -> Row:
+    def reverse(
+        self,
+        uid: str,
+        product_type: str,
+        requested: RequestedReversal,
+        fault: ReversalFault | None = None,
+    ) -> Row:
         """Reverse a position by the rules of `click-backhand`, or as a fault changes them; raises Refusal."""
         book = self.book(uid, product_type)
         if requested.client_oid and any(order.client_oid == requested.client_oid for order in book.orders.values()):

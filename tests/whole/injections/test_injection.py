@@ -33,6 +33,7 @@ from tradetui.desk.reversal.tracking import order_reads, outcome_tracker
 from tradetui.exchange.calls import signed_call as calls
 from tradetui.exchange.calls import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
+from tradetui.sandbox.gateway.faults import CallFault
 from tradetui.trading.holdings import Legs
 from tradetui.wire.enums import Side
 
@@ -201,14 +202,14 @@ def _change_rows(on: Scene, change: Callable[[dict[str, Any]], None], *paths: st
     """From now on the rows that these paths answer are what `change` makes of them."""
     right = on.sandbox.answer
 
-    def answer(request: Any, fault: str | None = None) -> Any:
+    def answer(request: Any, fault: CallFault | None = None) -> Any:
         reply = right(request, fault)
         if request.path.endswith(paths) and reply.status == 200:
             envelope = json.loads(reply.body)
             data = envelope["data"]
             for row in (data if isinstance(data, list) else next(iter((data or {}).values()), None)) or ():
                 change(row)
-            reply.body = json.dumps(envelope).encode()
+            return replace(reply, body=json.dumps(envelope).encode())
         return reply
 
     on.sandbox.answer = answer  # type: ignore[method-assign]

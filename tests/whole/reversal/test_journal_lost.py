@@ -22,6 +22,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.gateway.faults import CallFault
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side
 
@@ -203,7 +204,7 @@ async def test_each_file_is_written_in_its_turn_before_the_first_byte_and_the_sy
 
     answer = Sandbox.answer
 
-    def answered(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+    def answered(self: Sandbox, request: Any, fault: CallFault | None = None) -> Any:
         if request.method == "POST":
             steps.append("request")
         return answer(self, request, fault)

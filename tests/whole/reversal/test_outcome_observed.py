@@ -42,7 +42,7 @@ from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.books.orders import Order, order_sides
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.gateway.faults import ConnectionDropped
+from tradetui.sandbox.gateway.faults import CallFault, ConnectionDropped
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.holdings import Legs, Net
 from tradetui.wire.enums import Side
@@ -461,12 +461,12 @@ def replies_with(on: Scene, patch: pytest.MonkeyPatch, change: Callable[[dict[st
     """The exchange does what a POST asks for, and answers something else."""
     right = Sandbox.answer
 
-    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+    def wrong(self: Sandbox, request: Any, fault: CallFault | None = None) -> Any:
         answer = right(self, request, fault)
         if request.method == "POST":
             body = json.loads(answer.body)
             change(body)
-            answer.body = json.dumps(body).encode()
+            return replace(answer, body=json.dumps(body).encode())
         return answer
 
     patch.setattr(Sandbox, "answer", wrong)
@@ -526,12 +526,12 @@ def refuses_what_it_does(
     """The exchange takes the next order, goes on with it, and answers that it did not take it."""
     right = Sandbox.answer
 
-    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+    def wrong(self: Sandbox, request: Any, fault: CallFault | None = None) -> Any:
         answer = right(self, request, fault)
         if request.method == "POST":
             meanwhile()
-            answer.status = status
-            answer.body = json.dumps({"code": code, "msg": "no", "requestTime": 0, "data": None}).encode()
+            body = json.dumps({"code": code, "msg": "no", "requestTime": 0, "data": None}).encode()
+            return replace(answer, status=status, body=body)
         return answer
 
     patch.setattr(Sandbox, "answer", wrong)

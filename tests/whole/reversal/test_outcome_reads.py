@@ -30,6 +30,7 @@ from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.books.orders import order_sides
+from tradetui.sandbox.gateway.faults import CallFault
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side
 
@@ -45,12 +46,12 @@ def answers_with(patch: pytest.MonkeyPatch, path: str, change: Callable[[Any, di
     """Reads of this path answer what `change` makes of their envelope."""
     right = Sandbox.answer
 
-    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+    def wrong(self: Sandbox, request: Any, fault: CallFault | None = None) -> Any:
         answer = right(self, request, fault)
         if request.path.endswith(path):
             envelope = json.loads(answer.body)
             change(request, envelope)
-            answer.body = json.dumps(envelope).encode()
+            return replace(answer, body=json.dumps(envelope).encode())
         return answer
 
     patch.setattr(Sandbox, "answer", wrong)

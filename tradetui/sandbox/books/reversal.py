@@ -5,9 +5,9 @@ The rules are this side's own reading of the interface, so that the trader's pre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Final, NamedTuple
+from enum import StrEnum
+from typing import NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
@@ -17,16 +17,19 @@ from tradetui.sandbox.books.order_execution import MarketMoment, affordable, can
 from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, Order, ended, order_sides
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
-REVERSAL_FAULTS: Final = (
-    "reverse-smaller",
-    "closed-only",
-    "remainder",
-    "larger",
-    "unchanged",
-    "liquidated",
-    "mode-changed",
-    "other",
-)
+
+
+class ReversalFault(StrEnum):
+    """How a reversal that was accepted may come out otherwise than it was requested."""
+
+    REVERSE_SMALLER = "reverse-smaller"
+    CLOSED_ONLY = "closed-only"
+    REMAINDER = "remainder"
+    LARGER = "larger"
+    UNCHANGED = "unchanged"
+    LIQUIDATED = "liquidated"
+    MODE_CHANGED = "mode-changed"
+    OTHER = "other"
 
 
 class RequestedReversal(NamedTuple):
@@ -72,21 +75,57 @@ def steps_of(book: FuturesBook, requested: RequestedReversal, *, honours_one_way
 
 
 def reverse_as(
-    book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
+    book: FuturesBook,
+    requested: RequestedReversal,
+    steps: ReversalSteps,
+    fault: ReversalFault | None,
+    at: MarketMoment,
 ) -> Order:
     """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
-    changed = _CHANGED_STEPS[fault](steps) if fault in _CHANGED_STEPS else steps
-    if fault == "liquidated":
+    changed = steps if fault is None else _changed_by(fault, steps)
+    if fault is ReversalFault.LIQUIDATED:
         for held in [held for held in book.holdings.values() if held.spec is requested.spec]:
             liquidate(book, held, at)
-    if fault == "mode-changed":
+    if fault is ReversalFault.MODE_CHANGED:
         _switch_mode_by_hand(book, at)
-        changed = changed._replace(close_size=ZERO)
     return _perform(book, requested, changed, fault, at)
 
 
+def _changed_by(fault: ReversalFault, steps: ReversalSteps) -> ReversalSteps:
+    """The steps that a fault makes of those requested; raises Refusal where they are too small to be divided."""
+    match fault:
+        case ReversalFault.REVERSE_SMALLER:
+            return steps._replace(open_size=_half(steps, "reverse-smaller at least two steps must be opened"))
+        case ReversalFault.CLOSED_ONLY:
+            return steps._replace(open_size=ZERO)
+        case ReversalFault.REMAINDER:
+            half = _half(steps, "remainder at least two steps must be closed")
+            return steps._replace(close_size=half, open_size=ZERO)
+        case ReversalFault.LARGER:
+            return steps._replace(open_size=steps.open_size * 2)
+        case ReversalFault.UNCHANGED | ReversalFault.LIQUIDATED:
+            return steps._replace(close_size=ZERO, open_size=ZERO)
+        case ReversalFault.MODE_CHANGED:
+            return steps._replace(close_size=ZERO)
+        case ReversalFault.OTHER:
+            # The request is taken the wrong way round: the leg it should have closed grows.
+            return steps._replace(close_size=ZERO, open_leg=steps.held.leg)
+
+
+def _half(steps: ReversalSteps, need: str) -> Decimal:
+    """Half of the size to close; raises Refusal, naming the need, where that is less than one step."""
+    half = steps.held.spec.size(steps.close_size / 2)
+    if not half:
+        raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
+    return half
+
+
 def _perform(
-    book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
+    book: FuturesBook,
+    requested: RequestedReversal,
+    steps: ReversalSteps,
+    fault: ReversalFault | None,
+    at: MarketMoment,
 ) -> Order:
     """Close, then open as much as margin allows; returns the order whose id the reply names (the closing one)."""
     closing = _order(book, requested, steps.held.leg, steps.close_size, at, closes=True)
@@ -110,30 +149,6 @@ def _order(
     else:
         cancel(book, order, at)
     return order
-
-
-def _half(steps: ReversalSteps, need: str) -> Decimal:
-    """Half of the size to close; raises Refusal, naming the need, where that is less than one step."""
-    half = steps.held.spec.size(steps.close_size / 2)
-    if not half:
-        raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
-    return half
-
-
-#: Under `other` the request is taken the wrong way round: the leg it should have closed grows.
-_CHANGED_STEPS: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
-    "reverse-smaller": lambda steps: steps._replace(
-        open_size=_half(steps, "reverse-smaller at least two steps must be opened")
-    ),
-    "closed-only": lambda steps: steps._replace(open_size=ZERO),
-    "remainder": lambda steps: steps._replace(
-        close_size=_half(steps, "remainder at least two steps must be closed"), open_size=ZERO
-    ),
-    "larger": lambda steps: steps._replace(open_size=steps.open_size * 2),
-    "unchanged": lambda steps: steps._replace(close_size=ZERO, open_size=ZERO),
-    "liquidated": lambda steps: steps._replace(close_size=ZERO, open_size=ZERO),
-    "other": lambda steps: steps._replace(close_size=ZERO, open_leg=steps.held.leg),
-}
 
 
 def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:

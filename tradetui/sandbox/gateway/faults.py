@@ -5,23 +5,33 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeVar
 
-from tradetui.sandbox.books.reversal import REVERSAL_FAULTS
+from tradetui.sandbox.books.reversal import ReversalFault
 
-FAULT_KINDS = (
-    "delay",
-    "dropped-before",
-    "dropped-after",
-    "429",
-    "5xx",
-    "5xx-after",
-    "truncated",
-    "non-json",
-    "wrong-types",
-    "clock-skew",
-    "stale-reads",
-    *REVERSAL_FAULTS,
-)
+
+class CallFault(StrEnum):
+    """A fault of any call, by the name that `tradetui sandbox --fault` takes.
+
+    What is dropped, or gets a 5xx, may have been carried out before (`-after`) or has not reached the exchange.
+    """
+
+    DELAY = "delay"
+    DROPPED_BEFORE = "dropped-before"
+    DROPPED_AFTER = "dropped-after"
+    TOO_MANY_REQUESTS = "429"
+    BAD_GATEWAY = "5xx"
+    BAD_GATEWAY_AFTER = "5xx-after"
+    TRUNCATED = "truncated"
+    NON_JSON = "non-json"
+    WRONG_TYPES = "wrong-types"
+    CLOCK_SKEW = "clock-skew"
+    STALE_READS = "stale-reads"
+
+
+FAULT_KINDS: Final[tuple[CallFault | ReversalFault, ...]] = (*CallFault, *ReversalFault)
+FaultT = TypeVar("FaultT", CallFault, ReversalFault)
 
 
 class UnknownFault(ValueError):
@@ -34,7 +44,7 @@ class ConnectionDropped(ConnectionResetError):
 
 @dataclass(slots=True)
 class _Planned:
-    kind: str
+    kind: CallFault | ReversalFault
     endpoint: str | None
     times: int
 
@@ -48,42 +58,55 @@ class Faults:
         self._planned: list[_Planned] = []
 
     def next(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
-        """Plan a fault of the next calls: of one endpoint, by catalogue name, else of any, even with no effect."""
-        if kind not in FAULT_KINDS:
-            raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
-        self._planned.append(_Planned(kind, endpoint, times))
+        """Plan a fault for the next calls of an endpoint, by catalogue name, or of any.
 
-    def take_for_call(self, endpoint: str) -> str | None:
-        """The fault of a call's transport, None mostly; one that was planned is used up."""
-        return self._take(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))
+        A call uses it up even where the fault has no effect on it. Raises UnknownFault.
+        """
+        self._planned.append(_Planned(_fault_kind(kind), endpoint, times))
 
-    def take_for_reversal(self) -> str | None:
-        return self._take("futures.reverse", frozenset(REVERSAL_FAULTS))
+    def take_for_call(self, endpoint: str) -> CallFault | None:
+        """The fault of a call, None mostly; one that was planned is used up."""
+        return self._take(endpoint, CallFault)
 
-    def _take(self, endpoint: str, kinds: frozenset[str]) -> str | None:
+    def take_for_reversal(self) -> ReversalFault | None:
+        return self._take("futures.reverse", ReversalFault)
+
+    def _take(self, endpoint: str, kinds: type[FaultT]) -> FaultT | None:
         for planned in self._planned:
-            if planned.kind in kinds and planned.endpoint in (None, endpoint):
+            if isinstance(planned.kind, kinds) and planned.endpoint in (None, endpoint):
                 planned.times -= 1
                 if planned.times <= 0:
                     self._planned.remove(planned)
                 return planned.kind
         # Each is drawn, whatever comes before it: none hides another for good.
-        drawn = [kind for kind, rate in self.rates.items() if kind in kinds and self._rng.random() < rate]
+        rated = [(kinds(name), rate) for name, rate in self.rates.items() if name in tuple(kinds)]
+        drawn = [kind for kind, rate in rated if self._rng.random() < rate]
         return self._rng.choice(drawn) if drawn else None
 
 
 def parse_faults(fault_list: str) -> dict[str, float]:
-    """Read `KIND=RATE,KIND=RATE`; raises UnknownFault, which names the error."""
-    faults: dict[str, float] = {}
-    for word in filter(None, (part.strip() for part in fault_list.split(","))):
-        kind, equals, rate = word.partition("=")
-        if kind not in FAULT_KINDS:
-            raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
-        try:
-            value = float(rate) if equals else 1.0
-        except ValueError:
-            value = -1.0
-        if not 0 <= value <= 1:
-            raise UnknownFault(f"the rate of {kind} must be a number from 0 to 1, not {rate!r}")
-        faults[kind] = value
-    return faults
+    """Read `KIND=RATE,KIND=RATE`, where a kind alone is certain; raises UnknownFault, which names the error."""
+    rates: dict[str, float] = {}
+    for entry in filter(None, (part.strip() for part in fault_list.split(","))):
+        name, equals, rate = entry.partition("=")
+        kind = _fault_kind(name)
+        rates[kind] = _probability(kind, rate) if equals else 1.0
+    return rates
+
+
+def _fault_kind(name: str) -> CallFault | ReversalFault:
+    for kind in FAULT_KINDS:
+        if kind == name:
+            return kind
+    raise UnknownFault(f"unknown fault {name!r}; there are {', '.join(FAULT_KINDS)}")
+
+
+def _probability(kind: str, rate: str) -> float:
+    refusal = UnknownFault(f"the rate of {kind} must be a number from 0 to 1, not {rate!r}")
+    try:
+        probability = float(rate)
+    except ValueError:
+        raise refusal from None
+    if not 0 <= probability <= 1:
+        raise refusal
+    return probability

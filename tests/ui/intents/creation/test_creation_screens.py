@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -764,7 +765,7 @@ async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Pat
             if getattr(request, "path", "") == BATCH:
                 answered = json.loads(answer.body)
                 del answered["data"][2]["secretKey"], answered["data"][0]
-                answer.body = json.dumps(answered).encode()
+                return replace(answer, body=json.dumps(answered).encode())
             return answer
 
         stage.sandbox.answer = partly  # type: ignore[method-assign, assignment]
