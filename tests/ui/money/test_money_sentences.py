@@ -14,7 +14,7 @@ from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
-from tradetui.trading.results.periods import ResultSums
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.money.chart import equity_chart

@@ -14,7 +14,8 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows, loaded_rows
-from tradetui.trading.results.periods import Grouping, ResultSums
+from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.ui.money.result_panel import FigureRow, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import footer_parts

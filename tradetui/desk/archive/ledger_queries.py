@@ -29,7 +29,6 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
-    ResultSums,
     cut_by_quarters,
     day_at,
     day_of_quarter,
@@ -39,6 +38,7 @@ from tradetui.trading.results.periods import (
     period_span,
     quarter_of,
 )
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.wire.product_types import ProductType
 
 

@@ -24,7 +24,8 @@ from tradetui.desk.results.period_sums import CoinSums, PeriodSums, period_sums
 from tradetui.desk.results.wallet import WalletAudit, unexplained_by_day
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.periods import Grouping, ResultSums, day_at, day_start_ms
+from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
+from tradetui.trading.results.result_sums import ResultSums
 
 _NOTHING: Final = CoinSums()
 _net_of: Final = attrgetter("figures.net")

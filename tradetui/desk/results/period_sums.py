@@ -19,13 +19,13 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
-    ResultSums,
     day_at,
     day_of_quarter,
     day_start_ms,
     first_day,
     quarter_of,
 )
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.wire.product_types import USDT_COINS
 
 
@@ -79,7 +79,7 @@ class PeriodSums:
 
     @staticmethod
     def _in_usdt(group: GroupSums, rate: Decimal) -> tuple[ResultSums, Decimal]:
-        return (group.sums, group.funding) if rate == 1 else (group.sums.times(rate), group.funding * rate)
+        return (group.sums, group.funding) if rate == 1 else (group.sums.converted(rate), group.funding * rate)
 
 
 def period_sums(

@@ -32,7 +32,8 @@ from tradetui.desk.tables.cells.number_format import (
 )
 from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits, known_sum
-from tradetui.trading.results.periods import Grouping, ResultSums
+from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.trips import TripCounts
 from tradetui.wire.exchange_time import utc_moment
 

@@ -21,7 +21,8 @@ from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultR
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.archive.row_queries import distinct_texts
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.periods import PERIODS, Grouping, ResultSums, day_at, first_day, period_name, period_span
+from tradetui.trading.results.periods import PERIODS, Grouping, day_at, first_day, period_name, period_span
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.wire.product_types import ProductType
 
 _NO_END: Final = 2**62

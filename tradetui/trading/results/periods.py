@@ -1,16 +1,16 @@
-"""Periods of a calendar, and figures summed over them from quarter-hours of UTC."""
+"""The calendar of results: days, weeks and months of a time zone, and the quarter-hours of UTC that they are made of.
+
+Results are kept by quarter-hour, since every zone's days begin at one; a period sums those that lie in it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.booking import QUARTER_MS, CoinBooking
+from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.wire.exchange_time import unix_ms, utc_moment
 
 
@@ -27,85 +27,6 @@ class Grouping(StrEnum):
 
 PERIODS: Final = frozenset({Grouping.DAY, Grouping.WEEK, Grouping.MONTH})
 """The groupings of which each group is a stretch of time."""
-
-
-@dataclass(slots=True)
-class ResultSums:
-    """Results in one coin; `volume` is in the quote coin, `won` and `lost` are the orders' results after own fees.
-
-    What ends in `in_usd` is the same at each fill's own price, for coin-margined contracts alone. Of so many
-    `incomplete_fills` the exchange did not give the fee or the profit, which is not in the sums then.
-    """
-
-    gross: Decimal = ZERO
-    fees: Decimal = ZERO
-    volume: Decimal = ZERO
-    gross_in_usd: Decimal = ZERO
-    fees_in_usd: Decimal = ZERO
-    trades: int = 0
-    wins: int = 0
-    losses: int = 0
-    won: Decimal = ZERO
-    lost: Decimal = ZERO
-    won_in_usd: Decimal = ZERO
-    lost_in_usd: Decimal = ZERO
-    incomplete_fills: int = 0
-
-    def book(self, booking: CoinBooking, times: int = 1) -> None:
-        """Add what a fill brings in, or take it off again with -1."""
-        self.gross += booking.gross * times
-        self.fees += booking.fees * times
-        self.volume += booking.volume * times
-        self.gross_in_usd += booking.gross_in_usd * times
-        self.fees_in_usd += booking.fees_in_usd * times
-        self.incomplete_fills += booking.incomplete_fills * times
-
-    def add(self, other: ResultSums) -> None:
-        """Add the figures of another stretch of time."""
-        self.gross += other.gross
-        self.fees += other.fees
-        self.volume += other.volume
-        self.gross_in_usd += other.gross_in_usd
-        self.fees_in_usd += other.fees_in_usd
-        self.trades += other.trades
-        self.wins += other.wins
-        self.losses += other.losses
-        self.won += other.won
-        self.lost += other.lost
-        self.won_in_usd += other.won_in_usd
-        self.lost_in_usd += other.lost_in_usd
-        self.incomplete_fills += other.incomplete_fills
-
-    def times(self, rate: Decimal) -> ResultSums:
-        """The same amounts turned over at a rate, without those in dollars."""
-        return ResultSums(
-            self.gross * rate,
-            self.fees * rate,
-            self.volume * rate,
-            trades=self.trades,
-            wins=self.wins,
-            losses=self.losses,
-            won=self.won * rate,
-            lost=self.lost * rate,
-            incomplete_fills=self.incomplete_fills,
-        )
-
-    def count_order(self, result: Decimal, in_usd: Decimal, times: int = 1) -> None:
-        """Count a closing order by its profit and own fees, or take one off again with -1; zero is neither."""
-        self.trades += times
-        if result > ZERO:
-            self.wins += times
-            self.won += result * times
-            self.won_in_usd += in_usd * times
-        elif result < ZERO:
-            self.losses += times
-            self.lost += result * times
-            self.lost_in_usd += in_usd * times
-
-    @property
-    def net(self) -> Decimal:
-        """Profit after fees, before funding."""
-        return self.gross + self.fees
 
 
 def quarter_of(moment_ms: int) -> int:

@@ -12,6 +12,7 @@ from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import quarter_of
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.trips import Closing
 
 _SINCE = "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
@@ -53,13 +54,13 @@ class ClosingOrders:
             order = ClosingOrder(fill.coin, instant, instant, ZERO, ZERO, ZERO)
         else:
             order = _order_of(row)
-            self._count(fill.key, order, times=-1)
+            self._quarter_sums(fill.key, order).uncount_order(order.result, order.in_usd)
         order.profit += closing.profit
         order.fees += closing.fees
         if fill.inverse:
             order.in_usd += (closing.profit + closing.fees) * fill.price
         order.last = instant
-        self._count(fill.key, order)
+        self._quarter_sums(fill.key, order).count_order(order.result, order.in_usd)
         self._connection.execute(
             "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees), str(order.in_usd)),
@@ -73,12 +74,12 @@ class ClosingOrders:
     def undo_since(self, key: LegKey, flat: Instant) -> None:
         """Let go of the orders of a leg whose last fill lies after an instant, and take them off their quarters."""
         for order in self.since(key, flat):
-            self._count(key, order, times=-1)
+            self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
         self._connection.execute(f"DELETE FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
 
-    def _count(self, key: LegKey, order: ClosingOrder, times: int = 1) -> None:
-        sums = self._quarters.sums((quarter_of(order.last.time), *key, order.coin))
-        sums.count_order(order.result, order.in_usd, times)
+    def _quarter_sums(self, key: LegKey, order: ClosingOrder) -> ResultSums:
+        """The sums of the quarter-hour in which an order counts, that of its last fill."""
+        return self._quarters.sums((quarter_of(order.last.time), *key, order.coin))
 
 
 def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> ClosingOrder:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, partial
@@ -29,8 +29,9 @@ from tradetui.desk.archive.ledger.fill_sequence import (
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
 from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.booking import LegKey
+from tradetui.trading.results.booking import CoinBooking, LegKey
 from tradetui.trading.results.periods import quarter_of
+from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.trips import RunningLeg, Trip, leg_as_json, leg_from_json, trip_as_json
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
@@ -118,7 +119,8 @@ class Ledger:
 
     def replace(self, before: SequencedFill, after: SequencedFill) -> None:
         """Book a fill that came again with other figures instead of the one known, where that is booked."""
-        self._book(before, times=-1)
+        for sums, booking in self._quarter_bookings(before):
+            sums.unbook(booking)
         self._book(after)
         if before.fill.meaning.mode is not after.fill.meaning.mode:
             self._rebuild_modes(after.fill.key.product_type)
@@ -160,10 +162,15 @@ class Ledger:
         )
         self._changed_legs.clear()
 
-    def _book(self, sequenced: SequencedFill, times: int = 1) -> None:
+    def _book(self, sequenced: SequencedFill) -> None:
+        for sums, booking in self._quarter_bookings(sequenced):
+            sums.book(booking)
+
+    def _quarter_bookings(self, sequenced: SequencedFill) -> Iterator[tuple[ResultSums, CoinBooking]]:
+        """The bookings of a fill, one per coin, each with the sums of its quarter-hour, to be changed at once."""
         quarter, key = quarter_of(sequenced.instant.time), sequenced.fill.key
         for booking in sequenced.fill.bookings():
-            self._quarters.sums((quarter, *key, booking.coin)).book(booking, times)
+            yield self._quarters.sums((quarter, *key, booking.coin)), booking
 
     def _kept(self, key: LegKey) -> _KeptLeg:
         kept = self._legs.get(key)

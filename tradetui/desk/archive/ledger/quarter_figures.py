@@ -12,7 +12,7 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Final
 
-from tradetui.trading.results.periods import ResultSums
+from tradetui.trading.results.result_sums import ResultSums
 
 QuarterKey = tuple[int, str, str, str, str]
 """Quarter-hour, product type, symbol, leg, coin."""
