@@ -1,4 +1,8 @@
-"""The table of costs and risks in the reversal dialog, each with its basis; once it is over, with the actual ones."""
+"""The table of costs and risks in the reversal dialog: profit taken, fees, margin, liquidation, and the next stop.
+
+Each row has the figure now, the estimate afterwards, and what the estimate rests on. Once the reversal is over, the
+table has what the exchange reports in its last column, and marks the estimates that were off.
+"""
 
 from __future__ import annotations
 

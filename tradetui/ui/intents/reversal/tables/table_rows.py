@@ -1,6 +1,6 @@
-"""What all tables of the reversal dialog are made of: figures as text, aligned columns, notes, marks of changes.
+"""What all tables of the reversal dialog are made of: rows in aligned columns, figures as text, notes, and marks.
 
-A mark says what a figure was when the trader looked last: no change goes by unseen.
+A mark says what a figure was when the trader looked last, so that no change goes by unseen.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.content import Content
 
@@ -24,8 +24,12 @@ CHANGED: Final = "bold $warn"
 DIFFERENT: Final = "DIFFERENT"
 """Marks a row whose outcome is not as previewed."""
 _GAP: Final = 3
-_WIDE, _AIRY, _ROOMY = 98, 30, 44
-"""Cells from which notes stand behind their rows; lines from which blank ones part the tables, and for many orders."""
+_WIDE_FROM: Final = 98
+"""Cells from which notes stand behind their rows."""
+_AIRY_FROM: Final = 30
+"""Lines from which blank lines part the tables."""
+_MANY_ORDERS_FROM: Final = 44
+"""Lines from which many orders are listed."""
 _LABEL: Final = 18
 
 
@@ -92,16 +96,16 @@ class Room:
 
     @property
     def is_wide(self) -> bool:
-        return self.width >= _WIDE
+        return self.width >= _WIDE_FROM
 
     @property
     def is_airy(self) -> bool:
-        return self.height >= _AIRY
+        return self.height >= _AIRY_FROM
 
     @property
     def most_orders(self) -> int:
         """The most orders and stops listed one by one, before unchanged ones become one row."""
-        return 20 if self.height >= _ROOMY else 5
+        return 20 if self.height >= _MANY_ORDERS_FROM else 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +135,32 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
         cells = [f"{scrub(cell):>{width}}" for cell, width in zip(row.cells, columns, strict=False)]
         styles = row.cell_styles or (row.style,) * len(cells)
         parts = [(f"{scrub(row.name):<{name_width}}", row.style or "$quiet"), *zip(cells, styles, strict=True)]
-        length = name_width + sum(map(len, cells))
-        note = scrub(row.note)
-        changed = "" if row.changed is None else f" ◂ {scrub(row.changed)}"
-        behind: list[tuple[str, str]] = []
-        below: list[tuple[str, str]] = []
-        if changed:
-            (behind if length + len(changed) <= room.width else below).append((changed, CHANGED))
-        fits = length + _GAP + len(note) + len(changed) <= room.width
-        if note and (row.keeps_note or (room.is_wide and (fits or not changed))):
-            (behind if fits else below).insert(0, (f"{' ' * _GAP}{note}", row.note_style))
-        yield Content.assemble(*parts, *behind)
-        if below:
-            yield Content.assemble(*below)
+        remarks = _remarks(row, room, used=name_width + sum(map(len, cells)))
+        yield Content.assemble(*parts, *remarks.behind)
+        if remarks.below:
+            yield Content.assemble(*remarks.below)
+
+
+class _Remarks(NamedTuple):
+    """The styled texts that follow a row's cells: `behind` them on their line, and on a line of their own `below`."""
+
+    behind: Sequence[tuple[str, str]]
+    below: Sequence[tuple[str, str]]
+
+
+def _remarks(row: TableRow, room: Room, *, used: int) -> _Remarks:
+    """The note and the mark of a row whose cells use so much of the room; the mark is never left out, a note may be."""
+    mark = "" if row.changed is None else f" ◂ {scrub(row.changed)}"
+    note = f"{' ' * _GAP}{scrub(row.note)}" if row.note else ""
+    mark_fits, both_fit = used + len(mark) <= room.width, used + len(note) + len(mark) <= room.width
+    shows_note = note and (row.keeps_note or (room.is_wide and (both_fit or not mark)))
+    behind: list[tuple[str, str]] = []
+    below: list[tuple[str, str]] = []
+    if shows_note:
+        (behind if both_fit else below).append((note, row.note_style))
+    if mark:
+        (behind if mark_fits else below).append((mark, CHANGED))
+    return _Remarks(behind, below)
 
 
 def line(label: str, text: str, style: str = "", *, width: int | None = None) -> Content:
