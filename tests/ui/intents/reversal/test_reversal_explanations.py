@@ -300,7 +300,7 @@ async def test_locked_it_has_no_field_l_unlocks_it_and_nothing_that_was_typed_is
         await pilot.press("L", "R", "L")
         await pilot.pause()
         unread = stage.app.screen_stack[-2]
-        assert isinstance(unread, ReversalDialog) and not unread._ready
+        assert isinstance(unread, ReversalDialog) and not unread._was_armed
         assert isinstance(stage.app.screen, ConfirmDialog), "L unlocks before anything is read"
         await pilot.press("escape", "escape")
 

@@ -1,4 +1,8 @@
-"""The reversal dialog: the positions afterwards, exactly what is sent, and the outcome."""
+"""The reversal dialog: the positions afterwards, exactly what is sent, and the outcome.
+
+A preview can be confirmed half a second after it was read, and is read again as soon as it is too old. What follows a
+confirmation is an `Attempt`, which goes on even if the dialog is closed.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,12 @@ from tradetui.desk.intents.locks import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_binding
+from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, LockingDialog, with_unlock_binding
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import BACK_S, DialogFocus, Fields
 from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Phase, name_button
-from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, UnreadNotices
+from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PREVIEW_BINDINGS, PreviewArea, UnreadNotices
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
-from tradetui.ui.key_bindings.binding_registry import bound_keys
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.wire.text.sanitize import scrub
@@ -33,14 +36,21 @@ _AGE_SHOWN_S = 1.0
 _NOT_YET: Final = "Ready in a moment …"
 
 
-class ReversalDialog(ScrollingDialog):
+class ReversalDialog(LockingDialog[None]):
     """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
-    Inputs, buttons and reason stand still; the rest scrolls where it does not fit, and nothing can be confirmed
-    before everything that decides was on the screen. Esc leaves it in every phase.
+    Inputs, buttons and reason stand still; arrows and pages scroll the rest, whatever has the focus. Nothing can be
+    confirmed before everything that decides was on the screen. Esc leaves it in every phase.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [("tab", "go(1)", "Next"), ("shift+tab", "go(-1)", "Previous")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("tab", "go(1)", "Next"),
+        ("shift+tab", "go(-1)", "Previous"),
+        *PREVIEW_BINDINGS,
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy"), (44, "-tall")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    _area = getters.query_one(PreviewArea)
     _frame = getters.query_one(Frame)
     _fields = getters.query_one(Fields)
     _notice = getters.query_one("#notice", Notice)
@@ -56,8 +66,8 @@ class ReversalDialog(ScrollingDialog):
         self._unread = UnreadNotices()
         self._marked: tuple[Change, ...] = ()
         """The marked changes of the preview, also after they were read."""
-        self._ready = False
-        """Whether it was armed once: earlier keys are dropped."""
+        self._was_armed = False
+        """Whether it could be confirmed once: earlier keys are dropped."""
         self._note = ""
         self._reading = ""
         """The progress of reading, or why it failed; empty once it is done."""
@@ -83,18 +93,18 @@ class ReversalDialog(ScrollingDialog):
         self.set_interval(_AGE_SHOWN_S, self._show_age)
         self._begin_reading()
 
-    def _begin_reading(self, fresh: Preview | None = None) -> None:
-        self.run_worker(self._keep_fresh(fresh), exclusive=True, group="preview", exit_on_error=False)
-
     @property
     def _subject(self) -> str:
         return (self._preview or self._target).subject
 
+    def _begin_reading(self, fresh: Preview | None = None) -> None:
+        self.run_worker(self._keep_fresh(fresh), exclusive=True, group="preview", exit_on_error=False)
+
     # Keys
 
     def _show_keys(self) -> None:
-        self._frame.border_subtitle = MORE if self.shows_request else ""
-        self._key_line.show(self._execution.intents, shows_request=self.shows_request)
+        self._frame.border_subtitle = MORE if self._shows_request else ""
+        self._key_line.show(self._execution.intents, shows_request=self._shows_request)
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop keys that come before there is anything to type them for.
@@ -114,25 +124,15 @@ class ReversalDialog(ScrollingDialog):
             self._unread.read(self._preview, word_is_missing=self._fields.word_is_missing)
             self._note = ""
             self.call_later(self.say_what_may_be_done)
-        if self._ready or not self._phase.is_before_confirming or not self._is_text(event):
+        if self._was_armed or not self._phase.is_before_confirming or not self._fields.are_meant_by(event):
             return True
         self._unread.dropped = True
         self.call_later(self.say_what_may_be_done)
         return False
 
-    def _is_text(self, event: TypedInput) -> bool:
-        """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
-        typed = isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
-        return typed and not self._execution.intents.locked
-
     def box_for_text(self, key: str) -> Input | None:
-        """The word's box if a word is required, else the size's; a key that locks is not text for the size."""
-        may_type = self._phase.is_before_confirming and self._ready and not self._execution.intents.locked
-        if not may_type:
-            return None
-        if self._fields.must_type:
-            return self._fields.word_box
-        return None if key in bound_keys("lock", trading_app(self).settings.keys) else self._fields.size_box
+        may_type = self._phase.is_before_confirming and self._was_armed and not self._execution.intents.locked
+        return self._fields.box_for_text(key) if may_type else None
 
     def action_go(self, step: int) -> None:
         """Focus the next field or button, or with -1 the one before; from the complete word, the confirm button.
@@ -145,8 +145,15 @@ class ReversalDialog(ScrollingDialog):
             self.focus_next() if step > 0 else self.focus_previous()
 
     @property
-    def shows_request(self) -> bool:
+    def _shows_request(self) -> bool:
         return self._preview is not None and self._phase.is_before_confirming
+
+    def action_fold_request(self) -> None:
+        if self._shows_request:
+            self._area.fold_request()
+
+    def action_scroll_pages(self, pages: int) -> None:
+        self.action_scroll(pages * max(1, self._area.size.height - 1))
 
     def _scrolled(self) -> None:
         if self._preview is not None:
@@ -176,7 +183,7 @@ class ReversalDialog(ScrollingDialog):
             try:
                 preview = fresh or await self._execution.preview(self._target)
             except Exception as problem:
-                self._say_unread(problem)
+                self._show_failed_reading(problem)
                 await asyncio.sleep(EXPIRES_S / 5)
                 continue
             fresh = None
@@ -188,7 +195,7 @@ class ReversalDialog(ScrollingDialog):
             await asyncio.sleep(EXPIRES_S - ARMS_S)
             self._note = f"The preview was older than {EXPIRES_S:.0f} s."
 
-    def _say_unread(self, problem: Exception) -> None:
+    def _show_failed_reading(self, problem: Exception) -> None:
         """Show the whole reason in the preview's place, since it may be longer than the line above the buttons."""
         if self._preview is not None:
             self._disarm(f"The preview could not be read again. {problem}")
@@ -202,7 +209,7 @@ class ReversalDialog(ScrollingDialog):
         if before is not None and before.plan is not None and len(preview.resting) > len(before.resting):
             self._area.read_whole = False
         self._preview, self._reading = preview, ""
-        # Another size may be possible where this one is not; where none was asked for, none is possible.
+        # Another size may be possible where this one is not; where the whole position is not, none is.
         self._unreadable = preview.plan is None and preview.target.size is None
         self._unread.looked_at = self._unread.looked_at or preview
         self._marked = self._unread.changed(preview)
@@ -224,7 +231,7 @@ class ReversalDialog(ScrollingDialog):
         self._frame.show_phase(self._phase, self._preview, now, has_left=has_left)
 
     def _arm(self) -> None:
-        self._phase, self._ready = Phase.ARMED, True
+        self._phase, self._was_armed = Phase.ARMED, True
         self._area.note_end()
         self.say_what_may_be_done()
         if self.focused is None:
@@ -257,7 +264,7 @@ class ReversalDialog(ScrollingDialog):
             self._focus.let_go_of_confirm()
         confirm = self.confirm_button
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
-        if not self._ready and not self._reading:
+        if not self._was_armed and not self._reading:
             reasons = (_NOT_YET, *reasons)
         reasons = with_unlock_binding(reasons, trading_app(self).settings.keys)
         self._focus.go_on()
@@ -269,32 +276,36 @@ class ReversalDialog(ScrollingDialog):
     def on_descendant_focus(self) -> None:
         self.say_what_may_be_done()
 
+    @property
+    def _may_send(self) -> bool:
+        return not (self._execution.intents.locked or self._execution.key_reads_only)
+
     def _reasons(self) -> tuple[str, ...]:
+        """Why it cannot be confirmed now; empty where it can."""
         if self._preview is None or self._reading:
-            refusals = {
-                SendsNothing.LOCKED: self._execution.intents.lock.locked and not self._execution.intents.other_owner,
-                SendsNothing.KEY_READS_ONLY: self._execution.key_reads_only,
-            }
-            return (self._reading, *(reason for reason, applies in refusals.items() if applies))
+            reasons, intents = [self._reading], self._execution.intents
+            if intents.lock.locked and not intents.other_owner:
+                reasons.append(SendsNothing.LOCKED)
+            if self._execution.key_reads_only:
+                reasons.append(SendsNothing.KEY_READS_ONLY)
+            return tuple(reasons)
         if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
             return (problem,)
-        may_send = not (self._execution.intents.locked or self._execution.key_reads_only)
-        unseen = self._area.unseen(armed=may_send and self._phase is Phase.ARMED)
+        unseen = self._area.unseen(armed=self._may_send and self._phase is Phase.ARMED)
         return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
     # Fields
 
     def _show_fields(self) -> None:
         """Hide the fields where nothing can be sent, so that letters are keys; typed text is kept."""
-        refused = self._execution.intents.locked or self._execution.key_reads_only
-        hidden = refused or self._unreadable or self._area.is_too_small
-        shown = not hidden and self._phase.is_before_confirming
+        can_type = self._may_send and not self._unreadable and not self._area.is_too_small
+        shown = can_type and self._phase.is_before_confirming
         if not shown:
             self._focus.leave_fields()
         come_back = shown and not self._fields.size_box.display
         self._fields.show(shown)
-        self._fields.enable(self._ready)
-        self._key_line.show(self._execution.intents, shows_request=self.shows_request)
+        self._fields.enable(self._was_armed)
+        self._key_line.show(self._execution.intents, shows_request=self._shows_request)
         if come_back:
             self._focus.come_back_to_field()
 

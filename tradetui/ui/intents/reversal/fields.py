@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
-from textual import getters
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
@@ -19,6 +19,9 @@ from textual.widgets import Button, Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, typing_reason
 from tradetui.desk.reversal.preview import Preview
+from tradetui.ui.app_protocols import trading_app
+from tradetui.ui.key_bindings.binding_registry import bound_keys
+from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.decimal_text import typed_number
@@ -96,6 +99,17 @@ class Fields(Vertical):
     @property
     def _why_typed(self) -> str:
         return "" if self._preview is None else typing_reason(self._preview, self._execution.settings)
+
+    def are_meant_by(self, event: TypedInput) -> bool:
+        """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
+        typed = isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
+        return typed and not self._execution.intents.locked
+
+    def box_for_text(self, key: str) -> Input | None:
+        """The word's box if a word is required, else the size's; a key that locks is not text for the size."""
+        if self.must_type:
+            return self.word_box
+        return None if key in bound_keys("lock", trading_app(self).settings.keys) else self.size_box
 
     def ask_for(self, preview: Preview | None) -> None:
         """Set up the fields of this preview: the whole position's size, the required word, and its reason."""

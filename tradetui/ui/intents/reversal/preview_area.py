@@ -1,11 +1,10 @@
-"""The scrolling part of the reversal dialog: whether everything that decides was seen, and unread notices."""
+"""The scrolling part of the reversal dialog: the preview, and whether the trader has seen everything that decides."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import getters
 from textual.app import ComposeResult
@@ -16,7 +15,6 @@ from textual.widgets import Static
 
 from tradetui.desk.reversal.preview import Change, Preview, changes
 from tradetui.desk.settings import DeskSettings
-from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import sanitized
@@ -28,52 +26,14 @@ CHANGED_BACK: Final = "Changed since you looked, and back: it is as it was when 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """The smallest terminal in which it can be read, in cells."""
 _NEW_LINE = Content("\n")
-
-
-@dataclass(slots=True)
-class UnreadNotices:
-    """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
-
-    `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `has_changed` is
-    whether any was shown since, which may have gone back. `not_sent` says why a confirmation was not sent; `dropped`
-    that keys came before the dialog was ready, which stays until the required word is typed; `pressed_nothing` why the
-    last Enter pressed nothing; `notice` is the journal's, shown once.
-    """
-
-    looked_at: Preview | None = None
-    has_changed: bool = False
-    not_sent: str = ""
-    dropped: bool = False
-    pressed_nothing: str = ""
-    notice: str = ""
-
-    def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
-        """A key was pressed at the armed preview; `word_is_missing` is whether a word is still to be typed."""
-        self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
-        self.dropped = self.dropped and word_is_missing
-
-    def changed(self, preview: Preview | None) -> tuple[Change, ...]:
-        if preview is None or self.looked_at is None or preview is self.looked_at:
-            return ()
-        return changes(self.looked_at, preview)
-
-    def lines(self, preview: Preview | None) -> Content:
-        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $warn")
-
-    def _lines(self, preview: Preview | None) -> Iterator[str]:
-        if changed := self.changed(preview):
-            sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
-            yield f"NOT SENT. {sentence}" if self.not_sent else sentence
-        elif self.not_sent:
-            yield f"NOT SENT. {self.not_sent}"
-        elif self.has_changed:
-            yield CHANGED_BACK
-        if self.notice:
-            yield self.notice
-        if self.dropped:
-            yield DROPPED
-        if self.pressed_nothing:
-            yield self.pressed_nothing
+PREVIEW_BINDINGS: Final[Sequence[BindingType]] = (
+    ("down", "scroll(1)", "Down"),
+    ("up", "scroll(-1)", "Up"),
+    ("pagedown", "scroll_pages(1)", "Page down"),
+    ("pageup", "scroll_pages(-1)", "Page up"),
+    ("f2", "fold_request", "Show or hide the request"),
+)
+"""The keys that move in the preview, whatever has the focus; their actions are the dialog's."""
 
 
 class PreviewArea(VerticalScroll):
@@ -134,26 +94,47 @@ class PreviewArea(VerticalScroll):
         return ()
 
 
-class ScrollingDialog(LockingDialog[None]):
-    """The arrows and pages scroll what does not fit, whatever has the focus, and F2 unfolds the request."""
+@dataclass(slots=True)
+class UnreadNotices:
+    """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("down", "scroll(1)", "Down"),
-        ("up", "scroll(-1)", "Up"),
-        ("pagedown", "scroll_pages(1)", "Page down"),
-        ("pageup", "scroll_pages(-1)", "Page up"),
-        ("f2", "fold_request", "Show or hide the request"),
-    ]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy"), (44, "-tall")]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    _area = getters.query_one(PreviewArea)
+    `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `has_changed` is
+    whether any was shown since, which may have gone back. `not_sent` says why a confirmation was not sent; `dropped`
+    that keys came before the dialog was ready, which stays until the required word is typed; `pressed_nothing` why the
+    last Enter pressed nothing; `notice` is the journal's, shown once.
+    """
 
-    @property
-    @abstractmethod
-    def shows_request(self) -> bool: ...
-    def action_scroll_pages(self, pages: int) -> None:
-        self.action_scroll(pages * max(1, self._area.size.height - 1))
+    looked_at: Preview | None = None
+    has_changed: bool = False
+    not_sent: str = ""
+    dropped: bool = False
+    pressed_nothing: str = ""
+    notice: str = ""
 
-    def action_fold_request(self) -> None:
-        if self.shows_request:
-            self._area.fold_request()
+    def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
+        """A key was pressed at the armed preview; `word_is_missing` is whether a word is still to be typed."""
+        self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
+        self.dropped = self.dropped and word_is_missing
+
+    def changed(self, preview: Preview | None) -> tuple[Change, ...]:
+        if preview is None or self.looked_at is None or preview is self.looked_at:
+            return ()
+        return changes(self.looked_at, preview)
+
+    def lines(self, preview: Preview | None) -> Content:
+        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $warn")
+
+    def _lines(self, preview: Preview | None) -> Iterator[str]:
+        if changed := self.changed(preview):
+            sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
+            yield f"NOT SENT. {sentence}" if self.not_sent else sentence
+        elif self.not_sent:
+            yield f"NOT SENT. {self.not_sent}"
+        elif self.has_changed:
+            yield CHANGED_BACK
+        if self.notice:
+            yield self.notice
+        if self.dropped:
+            yield DROPPED
+        if self.pressed_nothing:
+            yield self.pressed_nothing
