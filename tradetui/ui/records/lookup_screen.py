@@ -24,8 +24,7 @@ from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
-from tradetui.ui.records.lookup_form import FilterForm
-from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_text
+from tradetui.ui.records.lookup_form import FilterForm, query_text
 from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -33,12 +32,13 @@ from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen, show_choice
-from tradetui.wire.text.counted import shown_of
+from tradetui.wire.text.counted import counted, shown_of
 
 _HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20
 """Lines of a terminal that has room for the totals."""
 READY_AT_A_TIME = 100
+_BAR_WIDTH = 24
 NEEDS_QUERY = "This needs a query first."
 
 
@@ -274,7 +274,7 @@ class LookupScreen(TableScreen):
 
     def _show_progress(self, lookup: Lookup) -> None:
         failed = lookup.state is LookupState.FAILED
-        report, bar = progress_text(lookup, self.key_named), "" if failed else bar_of(lookup.part)
+        report, bar = _progress_text(lookup, self.key_named), "" if failed else _progress_bar(lookup.part)
         room = self.size.width - 2 - len(report) - len(bar)
         # The words say everything; the bar goes where there is no room for it.
         line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report
@@ -354,3 +354,28 @@ class LookupScreen(TableScreen):
 
     async def action_leave(self) -> None:  # type: ignore[override]
         await self.trade_app.leave_lookup()
+
+
+def _progress_text(lookup: Lookup, key_named: Callable[[str], str]) -> str:
+    rows, state = lookup.rows.count, lookup.state
+    read = counted(rows, "row")
+    if lookup.undecodable_rows:
+        read += f", {lookup.undecodable_rows:,} unreadable"
+    if state is LookupState.FULL:
+        return f"{read}, as many as fit here · {key_named('query')} narrows the query, `tradetui show` prints all"
+    why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
+    stages = {
+        LookupState.LOADING: f"reading … · {key_named('back')} stops",
+        LookupState.STOPPED: f"stopped · {key_named('poll_now')} goes on",
+        LookupState.FAILED: f"failed, {key_named('poll_now')} tries again{why}",
+        LookupState.COMPLETE: "all there are",
+    }
+    older = f"scroll for older ones, if any · {key_named('read_all')} reads all"
+    return f"{read} · {stages.get(state, older)}"
+
+
+def _progress_bar(part: float | None) -> str:
+    if part is None:
+        return ""
+    full = round(part * _BAR_WIDTH)
+    return f"{'━' * full}{'╌' * (_BAR_WIDTH - full)} {int(part * 100):3d} %"
