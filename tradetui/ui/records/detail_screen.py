@@ -1,6 +1,7 @@
-"""The detail view: every field of one row, as it was read beside as it was received.
+"""The detail view of one row: every field as this program read it, beside the text that the exchange sent.
 
-What the exchange sent is never left out: what cannot be read, and what the interface does not name, is there as well.
+Nothing that the exchange sent is left out: fields that cannot be read are listed, and so are those that the interface
+does not name. `fields_of` lists the fields, `DetailScreen` shows them.
 """
 
 from __future__ import annotations
@@ -49,12 +50,13 @@ DERIVED = "worked out"
 AS_REQUESTED = "as requested"
 NOT_SENT = "not sent"
 _BEHIND_A_RECORD = ("received", "unreadable")
+"""Attributes of a nested object that are no fields of the interface."""
 _HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone", "UTC/local"), ("back", "back"))
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: `mark` is empty for an ordinary one."""
+    """One line of the view: `received` is empty for what the exchange did not send, `mark` for an ordinary field."""
 
     name: str
     value: str
@@ -62,8 +64,79 @@ class Field:
     mark: str = ""
 
 
+class DetailScreen(DimmingScreen[None]):
+    """One row's fields as a table of their own; it follows the row while the feed goes on."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
+    _frame = getters.query_one(Vertical)
+
+    def __init__(self, title: str, row_id: str, record: object, zone: tzinfo, feed_name: str = "") -> None:
+        super().__init__(classes="dialog -tall")
+        self.feed_name = feed_name
+        self._gone = False
+        self._heading = title
+        self._row_id = row_id
+        self._record = record
+        self._zone = zone
+        self.table = RecordTable(_COLUMNS, id="detail")
+
+    def compose(self) -> ComposeResult:
+        keys = (f"{trading_app(self).key_named(id_)} {title}" for id_, title in _HINTS)
+        with self.framed(self._heading_now, " · ".join(keys)):
+            yield self.table
+
+    def on_mount(self) -> None:
+        self._fill()
+        self.table.move(Move.RIGHT)
+        self.table.focus()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(fields_of(self._record, self._zone))
+
+    def follow(self, feed_name: str, rows: RowSource[object]) -> None:
+        if feed_name != self.feed_name or not self.is_mounted:
+            return
+        index = rows.index_of(self._row_id)
+        if (index is None) != self._gone:
+            self._gone = index is None
+            self._frame.border_title = sanitized(self._heading_now)
+        record = rows.row(index) if index is not None else None
+        if record is not None and record != self._record:
+            self._record = record
+            self._fill()
+
+    @property
+    def _heading_now(self) -> str:
+        gone = " · gone from the panel, as last seen" if self._gone else ""
+        return f"{self._heading}: every field{gone}"
+
+    def _fill(self) -> None:
+        fields = self.fields
+        self.table.set_source(MemoryRows(fields, [field.name for field in fields]))
+
+    def action_move(self, way: str) -> None:
+        self.table.move(Move(way))
+
+    def action_copy_cell(self) -> None:
+        field = self.table.cursor.record
+        trading_app(self).copy(self.table.model.cell_text(), field.name if field is not None else "")
+
+    def action_copy_row(self) -> None:
+        trading_app(self).copy(self.table.model.row_text(), "line")
+
+    def action_zone(self) -> None:
+        self._zone = UTC if self._zone is not UTC else MachineZone()
+        self._fill()
+
+    def action_back(self) -> None:
+        self.dismiss()
+
+    action_leave = action_back
+
+
 def fields_of(row: object, zone: tzinfo) -> Iterator[Field]:
-    """Every field of a row: tradetui's own, then the interface's in its order, then unnamed ones."""
+    """Every field of a row: this program's own, then the interface's in its order, then those it does not name."""
     record = record_of(row)
     if isinstance(row, FilledOrder):
         yield from _order_and_fills(row, zone)
@@ -86,7 +159,7 @@ def _derived(name: str, value: str) -> Field:
 
 
 def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
-    """The values of size, price and market: money is in dollars, coin-margined money at the mark; parts in per cent."""
+    """What is worked out of size, price and market; money is in dollars, coin-margined money at the mark price."""
     market = position.market
     distance = _percent(signed_liquidation_distance(position))
     figures = [
@@ -180,74 +253,3 @@ _COLUMNS: Final[tuple[Column[Field], ...]] = (
     Column("mark", "Note", lambda field: field.mark, lambda field, _: field.mark, 20, tone=_mark_tone),
     Column("received", "As received", lambda field: field.received, lambda field, _: field.received, 40),
 )
-
-
-class DetailScreen(DimmingScreen[None]):
-    """One row's fields as a table of their own; it follows the row while the feed goes on."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
-    _frame = getters.query_one(Vertical)
-
-    def __init__(self, title: str, row_id: str, record: object, zone: tzinfo, feed_name: str = "") -> None:
-        super().__init__(classes="dialog -tall")
-        self.feed_name = feed_name
-        self._gone = False
-        self._heading = title
-        self._row_id = row_id
-        self._record = record
-        self._zone = zone
-        self.table = RecordTable(_COLUMNS, id="detail")
-
-    def compose(self) -> ComposeResult:
-        keys = (f"{trading_app(self).key_named(id_)} {title}" for id_, title in _HINTS)
-        with self.framed(self._heading_now, " · ".join(keys)):
-            yield self.table
-
-    def on_mount(self) -> None:
-        self._fill()
-        self.table.move(Move.RIGHT)
-        self.table.focus()
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return tuple(fields_of(self._record, self._zone))
-
-    def follow(self, feed_name: str, snapshot: RowSource[object]) -> None:
-        if feed_name != self.feed_name or not self.is_mounted:
-            return
-        index = snapshot.index_of(self._row_id)
-        if (index is None) != self._gone:
-            self._gone = index is None
-            self._frame.border_title = sanitized(self._heading_now)
-        record = snapshot.row(index) if index is not None else None
-        if record is not None and record != self._record:
-            self._record = record
-            self._fill()
-
-    @property
-    def _heading_now(self) -> str:
-        gone = " · gone from the panel, as last seen" if self._gone else ""
-        return f"{self._heading}: every field{gone}"
-
-    def _fill(self) -> None:
-        fields = self.fields
-        self.table.set_source(MemoryRows(fields, [field.name for field in fields]))
-
-    def action_move(self, way: str) -> None:
-        self.table.move(Move(way))
-
-    def action_copy_cell(self) -> None:
-        field = self.table.cursor.record
-        trading_app(self).copy(self.table.model.cell_text(), field.name if field is not None else "")
-
-    def action_copy_row(self) -> None:
-        trading_app(self).copy(self.table.model.row_text(), "line")
-
-    def action_zone(self) -> None:
-        self._zone = UTC if self._zone is not UTC else MachineZone()
-        self._fill()
-
-    def action_back(self) -> None:
-        self.dismiss()
-
-    action_leave = action_back
