@@ -71,20 +71,19 @@ async def test_a_row_that_is_painted_has_nothing_read_that_its_painting_would_wa
 async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_filter_are_there() -> None:
     rows = await opened(5 * PAGE)
     sort_filter = SortFilter(TABLES["fills"].columns, DEFAULT_FORMAT)
-    assert sort_filter.view_of(rows) is rows
+    assert sort_filter.view_of(rows).rows is rows
     sort_filter.sort = OLDEST_FIRST
-    assert sort_filter.view_of(rows) is rows, "an empty table would be painted first"
+    assert sort_filter.view_of(rows).rows is rows, "an empty table would be painted first"
     await rows.ordered(OLDEST_FIRST, "").wait_for_pages()
-    turned = sort_filter.view_of(rows)
-    assert turned is not rows
-    assert sort_filter.view_changed
+    turned, is_other, is_reordered = sort_filter.view_of(rows)
+    assert turned is not rows and is_other and is_reordered
     first, last = turned.row(0), rows.row(rows.count - 1)
     assert first is not None and first == last
     sort_filter.pattern = "nothing of the kind"
-    assert sort_filter.view_of(rows) is turned
+    assert sort_filter.view_of(rows).rows is turned
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert sort_filter.view_of(rows).count == 0
+    assert sort_filter.view_of(rows).rows.count == 0
 
 
 async def test_rows_are_turned_again_without_being_counted_or_read() -> None:

@@ -125,7 +125,7 @@ def test_a_filter_leaves_the_sum_of_the_rows_that_are_shown() -> None:
     lines = [ResultLine(symbol, "USDT", figures(str(net))) for net, symbol in enumerate(symbols, 1)]
     narrowing = SortFilter(result_columns(Grouping.SYMBOL), DEFAULT_FORMAT)
     narrowing.pattern = "ETH"
-    shown = list(loaded_rows(narrowing.view_of(MemoryRows(lines, symbols, 1))))
+    shown = list(loaded_rows(narrowing.view_of(MemoryRows(lines, symbols, 1)).rows))
     footer = Footer(result_totals(shown, DEFAULT_FORMAT, "symbol"))
     assert (footer.totals["symbol"][0], footer.totals["net"][0]) == ("2", "+5.00")
     has_rule, has_totals, _ = footer_parts(footer, len(shown), 5)

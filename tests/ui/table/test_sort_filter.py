@@ -45,7 +45,7 @@ def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
     assert len(made) == sum(made.values()) == 250
     for pattern in ("r1", "", "r2"):
         narrowing.pattern = pattern
-        shown = narrowing.view_of(rows)
+        shown = narrowing.view_of(rows).rows
         assert all((shown.row_id(index) or "").startswith(pattern) for index in range(shown.count))
     assert sum(made.values()) == 250
     grown(rows, range(250, 300))
@@ -74,7 +74,7 @@ def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
     met = []
     for poll in range(80):
         rows = source([f"r{number}" for number in range(poll * 50, poll * 50 + 100)])
-        assert narrowing.view_of(rows).count == 100
+        assert narrowing.view_of(rows).rows.count == 100
         for index in range(100):
             row = rows.row(index)
             assert row is not None
@@ -92,7 +92,7 @@ def test_a_filter_finds_the_words_of_the_interface_and_those_of_the_trade() -> N
     narrowing = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
     for pattern in ("pos_loss", r"stop-loss \(position", "closes long", "close\\b"):
         narrowing.pattern = pattern
-        shown = narrowing.view_of(MemoryRows(rows, [row.row_id for row in rows], 1))
+        shown = narrowing.view_of(MemoryRows(rows, [row.row_id for row in rows], 1)).rows
         assert [shown.row_id(index) for index in range(shown.count)] == [rows[0].row_id], pattern
 
 
@@ -104,7 +104,7 @@ def test_a_filter_finds_a_price_with_and_without_commas(pattern: str) -> None:
     ]
     sort_filter = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
     sort_filter.pattern = pattern
-    shown = sort_filter.view_of(MemoryRows(rows, [row.row_id for row in rows], 1))
+    shown = sort_filter.view_of(MemoryRows(rows, [row.row_id for row in rows], 1)).rows
     assert [shown.row_id(index) for index in range(shown.count)] == [rows[0].row_id]
 
 
@@ -117,5 +117,5 @@ def test_a_filter_finds_what_is_in_a_hidden_column() -> None:
     without_symbol = [column for column in TRIGGERS.columns if column.id != "symbol"]
     sort_filter.use_columns(without_symbol, also_searched=TRIGGERS.columns)
     sort_filter.pattern = "eth"
-    shown = sort_filter.view_of(MemoryRows(rows, [row.row_id for row in rows], 1))
+    shown = sort_filter.view_of(MemoryRows(rows, [row.row_id for row in rows], 1)).rows
     assert [shown.row_id(index) for index in range(shown.count)] == [rows[1].row_id]

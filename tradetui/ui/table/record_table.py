@@ -274,17 +274,17 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
         into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
         had_rows, footer_height = self.rows.count > 0, sum(self._footer_parts)
-        footer_changed = self.model.update_rows(by_choice=by_choice)
+        change = self.model.update_rows(by_choice=by_choice)
         if measure or (self.rows.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()
         self._tell_row(row_id_before)
         self._resize_virtual()
-        self._scroll_after(anchor, into_sight=into_sight or self.sort_filter.view_changed)
+        self._scroll_after(anchor, into_sight=into_sight or change.is_other_view)
         if repaint or sum(self._footer_parts) != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
-        elif footer_changed or self._note() != self._drawn_note:
+        elif change.has_other_footer or self._note() != self._drawn_note:
             for line in range(1 + self.viewport.room, self.size.height):
                 self.repaint_line(line)
         if isinstance(self.model.source, SelfOrdering):

@@ -1,7 +1,7 @@
 """Which rows of a source a table shows, in which order: a choice that holds for every source that follows.
 
-A person sorts by a column and filters by a pattern; a screen may add a test of its own. Most sources are sorted and
-filtered here; an archive, which is never in memory as a whole, does both by itself.
+The trader sorts by a column and filters by a pattern; a screen may add a test of its own. Most sources are sorted and
+filtered here. An archive, which is never in memory as a whole, does both by itself.
 """
 
 from __future__ import annotations
@@ -19,36 +19,25 @@ TEXTS_OF_ROWS_GONE: Final = 500
 """Texts of rows that are gone before all texts are forgotten."""
 
 
-class _ArchiveView(NamedTuple, Generic[RowT]):
-    """The rows that a source which sorts itself gave for a sort and a pattern."""
+class RowView(NamedTuple, Generic[RowT]):
+    """The rows to show, and whether an archive has just given other ones than before, or also in another order."""
 
-    source: SelfOrdering[RowT]
-    sort: Sort | None
-    pattern: str
-    rows: SelfOrdering[RowT]
+    rows: RowSource[RowT]
+    is_other: bool = False
+    is_reordered: bool = False
 
 
 class SortFilter(Generic[RowT]):
-    """The choice of sort, pattern and test.
-
-    A row's text for the filter is kept while the row stays the same, so that a filter costs little on unchanged rows.
-    """
+    """The choice of sort, pattern and test."""
 
     def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
         self.sort: Sort | None = None
         self.pattern = ""
         self.keep: Callable[[RowT], bool] | None = None
-        self._columns = self._searched_columns = tuple(columns)
-        self._cell_format = cell_format
-        self._texts: dict[str, tuple[RowT, str]] = {}
-        self._prepared: tuple[RowSource[RowT], int] | None = None
-        """The source that `make_ready` prepares, and how many of its rows have their text; None before its first."""
+        self._columns = tuple(columns)
+        self._texts = _RowTexts(self._columns, cell_format)
         self._newest_view: _ArchiveView[RowT] | None = None
         self._shown_view: _ArchiveView[RowT] | None = None
-        self.view_changed = False
-        """Whether a source that sorts itself has just given other rows than it showed before."""
-        self.sort_changed = False
-        """Whether these are in another order as well."""
 
     @property
     def pattern_title(self) -> str:
@@ -65,14 +54,14 @@ class SortFilter(Generic[RowT]):
         A filter also looks at the hidden columns `also_searched`.
         """
         self._columns = tuple(columns)
-        self._searched_columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
-        self._forget_texts()
+        self._texts.columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
+        self._texts.forget()
         if self.sort is not None and self._column_of(self.sort) is None:
             self.sort = None
 
     def use_format(self, cell_format: CellFormat) -> None:
-        self._cell_format = cell_format
-        self._forget_texts()
+        self._texts.cell_format = cell_format
+        self._texts.forget()
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
         """Make the texts of so many more rows of a source that only grows; returns whether there are more.
@@ -80,71 +69,99 @@ class SortFilter(Generic[RowT]):
         From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
         little as the others.
         """
-        begin = self._prepared[1] if self._prepared is not None and self._prepared[0] is source else 0
-        end = min(source.count, begin + count, TEXTS_KEPT)
-        self._prepared = (source, end)
-        for index in range(begin, end):
-            if (row := source.row(index)) is not None:
-                self._text_of(row)
-        return end < min(source.count, TEXTS_KEPT)
+        return self._texts.make_ready(source, count)
 
-    def view_of(self, source: RowSource[RowT]) -> RowSource[RowT]:
+    def view_of(self, source: RowSource[RowT]) -> RowView[RowT]:
+        """The rows of a source by the choice; of an archive, those shown before until the new ones are read."""
         if isinstance(source, SelfOrdering):
-            return self._archive_rows(source)
-        if len(self._texts) > source.count + TEXTS_OF_ROWS_GONE:
-            self._texts.clear()
+            return self._archive_view(source)
+        self._texts.forget_gone(source.count)
         column = self._column_of(self.sort)
-        return view(
+        rows = view(
             source,
             sort_key=column.sort_key if column is not None else None,
             reverse=self.sort is not None and self.sort.reverse,
             keep=self._row_test(),
         )
+        return RowView(rows)
 
     def _column_of(self, sort: Sort | None) -> Column[RowT] | None:
         return next((column for column in self._columns if sort is not None and column.id == sort.column), None)
 
-    def _archive_rows(self, source: SelfOrdering[RowT]) -> RowSource[RowT]:
-        """The source's own view; while that is still being read, the one that was shown before."""
+    def _archive_view(self, source: SelfOrdering[RowT]) -> RowView[RowT]:
         newest = self._newest_view
         if newest is None or newest[:3] != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
-            rows = source.ordered(self.sort, self.pattern, self._text_of) if is_narrowed else source
+            rows = source.ordered(self.sort, self.pattern, self._texts.text_of) if is_narrowed else source
             self._newest_view = newest = _ArchiveView(source, self.sort, self.pattern, rows)
         before = self._shown_view
         if before is None or before.source is not source:
             before = newest._replace(sort=None)
         self._shown_view = shown = before if newest.rows.is_pending else newest
-        self.view_changed = shown.rows is not before.rows
-        self.sort_changed = shown.sort != before.sort
-        return shown.rows
+        return RowView(shown.rows, shown.rows is not before.rows, shown.sort != before.sort)
 
     def _row_test(self) -> Callable[[RowT], bool] | None:
-        matches, keep = matcher(self.pattern), self.keep
+        matches, keep, text_of = matcher(self.pattern), self.keep, self._texts.text_of
         if matches is None:
-            if self._prepared is None:
-                self._texts.clear()
+            self._texts.forget_unprepared()
             return keep
         if keep is None:
-            return lambda row: matches(self._text_of(row))
-        return lambda row: keep(row) and matches(self._text_of(row))
+            return lambda row: matches(text_of(row))
+        return lambda row: keep(row) and matches(text_of(row))
 
-    def _text_of(self, row: RowT) -> str:
+
+class _ArchiveView(NamedTuple, Generic[RowT]):
+    """The rows that a source which sorts itself gave for a sort and a pattern."""
+
+    source: SelfOrdering[RowT]
+    sort: Sort | None
+    pattern: str
+    rows: SelfOrdering[RowT]
+
+
+class _RowTexts(Generic[RowT]):
+    """The text of each row that a filter searches, kept while the row stays the same: unchanged rows cost little."""
+
+    def __init__(self, columns: tuple[Column[RowT], ...], cell_format: CellFormat) -> None:
+        self.columns = columns
+        self.cell_format = cell_format
+        self._by_row_id: dict[str, tuple[RowT, str]] = {}
+        self._prepared: tuple[RowSource[RowT], int] | None = None
+        """The source that `make_ready` prepares, and how many of its rows have their text; None before its first."""
+
+    def text_of(self, row: RowT) -> str:
         row_id: str | None = getattr(row, "row_id", None)
-        known = self._texts.get(row_id) if row_id is not None else None
+        known = self._by_row_id.get(row_id) if row_id is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]
-        text = "\t".join(_searched_text(column, row, self._cell_format) for column in self._searched_columns)
+        text = "\t".join(_searched_text(column, row, self.cell_format) for column in self.columns)
         if row_id is not None:
-            if len(self._texts) > TEXTS_KEPT:
-                self._texts.clear()
-            self._texts[row_id] = (row, text)
+            if len(self._by_row_id) > TEXTS_KEPT:
+                self._by_row_id.clear()
+            self._by_row_id[row_id] = (row, text)
         return text
 
-    def _forget_texts(self) -> None:
-        self._texts.clear()
+    def make_ready(self, source: RowSource[RowT], count: int) -> bool:
+        begin = self._prepared[1] if self._prepared is not None and self._prepared[0] is source else 0
+        end = min(source.count, begin + count, TEXTS_KEPT)
+        self._prepared = (source, end)
+        for index in range(begin, end):
+            if (row := source.row(index)) is not None:
+                self.text_of(row)
+        return end < min(source.count, TEXTS_KEPT)
+
+    def forget(self) -> None:
+        self._by_row_id.clear()
         if self._prepared is not None:
             self._prepared = (self._prepared[0], 0)
+
+    def forget_gone(self, row_count: int) -> None:
+        if len(self._by_row_id) > row_count + TEXTS_OF_ROWS_GONE:
+            self._by_row_id.clear()
+
+    def forget_unprepared(self) -> None:
+        if self._prepared is None:
+            self._by_row_id.clear()
 
 
 def _searched_text(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:

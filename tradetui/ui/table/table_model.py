@@ -75,24 +75,25 @@ class TableModel(Generic[RowT_co]):
         self.cells.use_format(cell_format)
         self.sort_filter.use_format(cell_format)
 
-    def update_rows(self, *, by_choice: bool) -> bool:
+    def update_rows(self, *, by_choice: bool) -> ModelChange:
         """Filter and sort the source again, compute the sums, and put the cursor back on its row.
 
-        `by_choice` says that the trader rearranged the rows. Returns whether the footer's text has changed.
+        `by_choice` says that the trader rearranged the rows.
         """
-        self.rows = self.sort_filter.view_of(self.source)
+        view = self.sort_filter.view_of(self.source)
+        self.rows = view.rows
         if not isinstance(self.source, SelfOrdering):
             self.cells.forget_gone(self.rows)
         footer_before, self.footer = self.footer, Footer()
         if self.rows.count and self._footer_of is not None:
             self.footer = self._footer_of(loaded_rows(self.rows), self.cells.cell_format)
         self.cells.measure_totals(self.footer.totals)
-        if self.sort_filter.view_changed:
-            self.cursor.enter_view(self.rows, from_the_top=self.sort_filter.sort_changed)
+        if view.is_other:
+            self.cursor.enter_view(self.rows, from_the_top=view.is_reordered)
         else:
             newest_first = self._newest_first and self.sort_filter.sort is None
             self.cursor.follow(self.rows, by_choice=by_choice, newest_first=newest_first)
-        return self.footer != footer_before
+        return ModelChange(view.is_other, self.footer != footer_before)
 
     def measure(self, viewport: Viewport) -> None:
         in_sight = range(viewport.top, min(viewport.top + viewport.room, self.rows.count))
@@ -119,6 +120,13 @@ class TableModel(Generic[RowT_co]):
             note = footer.short_note
         hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
         return " · ".join(filter(None, (hidden and f"{hidden} more", scrub(note))))
+
+
+class ModelChange(NamedTuple):
+    """Whether an archive gave other rows than before, and whether the footer has another text."""
+
+    is_other_view: bool
+    has_other_footer: bool
 
 
 class TableCursor(Generic[RowT_co]):
