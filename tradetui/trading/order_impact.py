@@ -1,16 +1,16 @@
-"""A symbol's resting orders and stops as they will stand after a reversal.
+"""What a symbol's resting orders and stops will do after a reversal.
 
-Orders made for the side that is given up may build it again: those are marked as against the trader's intent, and so is
-one whose effect is not known.
+They were placed for the position that ends. One that builds it again, or adds to the new one instead of protecting the
+old, goes the wrong way: against the trader's intent. So does one whose effect is not known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs
@@ -30,7 +30,6 @@ from tradetui.wire.enums import PlanType, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 NOT_KNOWN: Final = "what it does is not known"
-_AFTER_NEARER: Final = ", once nearer ones fill"
 
 
 class RestingKind(StrEnum):
@@ -54,10 +53,11 @@ _KIND_OF_PLAN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OrderImpact:
-    """One order, its effect on the new position, and whether that is against the trader's intent.
+    """One order, its effect on the new position, and whether that goes the `wrong_way`.
 
     `action` is its trade without the price: `buy 0.1186`, `whole LONG`. `price` is where it fills or fires, None at the
-    market. `done` is its filled fraction. `assumed` is whether the live exchange may end it.
+    market. `done` is its filled fraction. `assumed` is whether the effect rests on the assumption that the exchange
+    cancels it with the leg that is given up.
     """
 
     order_id: str
@@ -85,26 +85,27 @@ def resting_after(
     *,
     market: Decimal | None = None,
 ) -> tuple[OrderImpact, ...]:
-    """Every order and live stop of the symbol; those made for the old side are marked.
+    """Every order and live stop of the symbol with its effect on what is held after the reversal.
 
-    Their effect is on what is held, where that is known already, else on every possible result of the plan. With a
-    market price (quote coin), orders nearer to it come first; without one, every order is seen as if it were alone.
+    That is `held` where it is known already, else every possible result of the plan. With a market price (quote coin),
+    orders nearer to it fill first; without one, every order is seen as if it were alone.
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
+    outlook = _Outlook(plan, is_known=held is not None)
     resting = (*(_order(order, plan) for order in orders), *(_stop(stop, plan) for stop in stops))
-    outlook = _Outlook(plan, afters, is_known=held is not None)
+    outcomes = [_Outcome(after) for after in afters]
     if market:
         path = [
-            PathOrder(row.order_id, row.price, row.effect, row.size, row.is_stop)
-            for row in resting
-            if row.effect is not None and row.price is not None and outlook.fills(row, row.effect)
+            PathOrder(order.order_id, order.price, order.effect, order.size, order.is_stop)
+            for order in resting
+            if order.effect is not None and order.price is not None and outlook.may_fill(order, afters)
         ]
-        outlook = replace(outlook, turns=tuple(held_at_turn(path, market, after) for after in afters))
-    return tuple(_impact_of(outlook, row) for row in resting)
+        outcomes = [_Outcome(after, held_at_turn(path, market, after)) for after in afters]
+    return tuple(_impact_of(order, outlook, outcomes) for order in resting)
 
 
 @dataclass(frozen=True, slots=True)
-class _Resting:
+class _RestingOrder:
     """An order or a stop as it rests. `size` is what it has left, in the base coin; None is all that it can close."""
 
     order_id: str
@@ -116,39 +117,124 @@ class _Resting:
     is_stop: bool = False
     done: Decimal = ZERO
 
+    def meets(self, holdings: Iterable[Holdings]) -> list[_Meeting] | None:
+        """Its impact on each of these holdings; None where its effect is not known, or of the other position mode."""
+        meetings = []
+        for held in holdings:
+            impact = None if self.effect is None else impact_on(self.effect, self.size, held)
+            if self.effect is None or impact is None:
+                return None
+            meetings.append(_Meeting(self.effect, held, impact))
+        return meetings
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """The effect of an order, the holdings that it meets, and its impact on them."""
+
+    effect: TradeEffect
+    held: Holdings
+    impact: Impact
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A possible result of a reversal: the holdings right after it, and just before an order fills, by order id."""
+
+    after: Holdings
+    turns: Mapping[str, Holdings] = field(default_factory=dict)
+
+    def held_at_turn_of(self, order: _RestingOrder) -> Holdings:
+        return self.turns.get(order.order_id, self.after)
+
+
+def _impact_of(order: _RestingOrder, outlook: _Outlook, outcomes: Sequence[_Outcome]) -> OrderImpact:
+    meetings = order.meets(outcome.held_at_turn_of(order) for outcome in outcomes)
+    meetings_alone = order.meets(outcome.after for outcome in outcomes)
+    effect, is_wrong, is_assumed = NOT_KNOWN, True, False
+    if meetings is not None and meetings_alone is not None:
+        texts = [outlook.text(order, meeting) for meeting in meetings]
+        texts_alone = [outlook.text(order, meeting) for meeting in meetings_alone]
+        effect = " or ".join(dict.fromkeys(texts))
+        if texts != texts_alone:
+            effect += ", once nearer ones fill"
+        is_wrong = any(outlook.is_wrong(meeting) for meeting in meetings)
+        is_assumed = outlook.may_be_cancelled(order, meetings_alone)
+        if is_assumed and is_wrong:
+            effect = f"cancelled with the {outlook.plan.closed_leg.upper()} (assumed), else {effect}"
+    return OrderImpact(order.order_id, order.kind, order.action, order.price, effect, is_wrong, is_assumed, order.done)
+
 
 @dataclass(frozen=True, slots=True)
 class _Outlook:
-    """The outcomes of a plan: every possible result, or the actual holdings where they are known.
-
-    `turns` holds, per outcome, the holdings when an order's turn comes, by its id; without them every order is alone.
-    """
+    """Judges what orders do after a reversal; `is_known` is whether its result is known already."""
 
     plan: ReversalPlan
-    afters: tuple[Holdings, ...]
     is_known: bool
-    turns: tuple[Mapping[str, Holdings], ...] = ()
 
-    def met_by(self, row: _Resting, index: int) -> Holdings:
-        """The holdings when the order's turn comes, in the outcome of this index."""
-        return self.turns[index].get(row.order_id, self.afters[index]) if self.turns else self.afters[index]
+    def is_wrong(self, meeting: _Meeting) -> bool:
+        """Whether an order goes against the trader's intent.
 
-    def ends(self, row: _Resting, effect: TradeEffect, impacts: Sequence[Impact]) -> bool:
-        """Whether the exchange is assumed to end it with the leg that is given up."""
-        if self.is_known:
-            return False
-        protects_old = row.is_stop and effect.closed_leg is self.plan.closed_leg
-        return any(
-            (impact.kind is ImpactKind.NOTHING and impact.leg is self.plan.closed_leg)
-            or (protects_old and _is_wrong(self, effect, impact))
-            for impact in impacts
+        Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its
+        leg. One-way mode: an order that goes the way of a net that has turned round, such as a protective stop of the
+        old position, adds to the new one unless it may only reduce.
+        """
+        effect, impact = meeting.effect, meeting.impact
+        if effect.leg is not None:
+            return effect.action is TradeAction.OPEN and effect.leg is self.plan.closed_leg
+        return impact.kind is ImpactKind.ADDS and impact.leg is self.plan.opened_leg
+
+    def may_be_cancelled(self, order: _RestingOrder, meetings: Iterable[_Meeting]) -> bool:
+        """Whether the exchange is assumed to cancel an order with the leg that is given up."""
+        return not self.is_known and any(
+            self._has_nothing_to_close(meeting)
+            or (order.is_stop and meeting.effect.closed_leg is self.plan.closed_leg and self.is_wrong(meeting))
+            for meeting in meetings
         )
 
-    def fills(self, row: _Resting, effect: TradeEffect) -> bool:
-        """Whether it changes the holdings that later orders meet."""
-        impacts = [impact_on(effect, row.size, after) for after in self.afters]
-        met = [impact for impact in impacts if impact is not None]
-        return len(met) == len(impacts) and not self.ends(row, effect, met)
+    def may_fill(self, order: _RestingOrder, afters: Iterable[Holdings]) -> bool:
+        """Whether an order may change the holdings that later ones meet."""
+        meetings = order.meets(afters)
+        return meetings is not None and not self.may_be_cancelled(order, meetings)
+
+    def text(self, order: _RestingOrder, meeting: _Meeting) -> str:
+        """The effect of an order on the holdings that it meets."""
+        impact, before, size_text = meeting.impact, self.plan.before, self.plan.size_text
+        opened = self.plan.opened_leg
+        phrase = impact.phrase(None if before.size_of(opened) else opened)
+        held, then = before.size_of(impact.leg), meeting.held.size_of(impact.leg)
+        if impact.kind is ImpactKind.CLOSES and order.size is not None and order.size > then:
+            phrase = f"{phrase}, {size_text(then)} of its {size_text(order.size)}"
+        if isinstance(before, Legs) and held and not self.is_known:
+            if self._has_nothing_to_close(meeting):
+                return f"cancelled with the {impact.leg.upper()} (assumed)"
+            if impact.kind is ImpactKind.CLOSES and order.size is None:
+                return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
+            if meeting.effect.action is TradeAction.CLOSE:
+                return f"stays, {phrase}"
+        return _loud(phrase) if self.is_wrong(meeting) else phrase
+
+    def _has_nothing_to_close(self, meeting: _Meeting) -> bool:
+        return meeting.impact.kind is ImpactKind.NOTHING and meeting.impact.leg is self.plan.closed_leg
+
+
+def _order(order: PendingOrder, plan: ReversalPlan) -> _RestingOrder:
+    effect = effect_of_order(order, plan.params.mode)
+    filled = order.base_volume or ZERO
+    action = _action(order, effect, plan.size_text(order.size))
+    done = filled / order.size if order.size else ZERO
+    kind, left = RestingKind.ORDER, order.size - filled
+    return _RestingOrder(order.order_id, kind, action, order.price, effect, left, done=done)
+
+
+def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _RestingOrder:
+    effect, size = effect_of_trigger(stop, plan.params.mode), stop.size or None
+    digits = plan.size_text(size) if size else ""
+    action, is_stop = _action(stop, effect, digits), False
+    if effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS:
+        leg, is_stop = effect.closed_leg.upper(), True
+        action = f"{digits} of the {leg}" if size else f"whole {leg}"
+    return _RestingOrder(stop.order_id, _kind(stop), action, stop.trigger_price, effect, size, is_stop)
 
 
 def _kind(stop: TriggerOrder) -> RestingKind:
@@ -156,96 +242,11 @@ def _kind(stop: TriggerOrder) -> RestingKind:
     return _KIND_OF_PLAN.get(plan_type, RestingKind.TRIGGER) if plan_type is not None else RestingKind.TRIGGER
 
 
-def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
-    effect = effect_of_order(order, plan.params.mode)
-    filled = order.base_volume or ZERO
-    action = _action(order, effect, plan.size_text(order.size))
-    done = filled / order.size if order.size else ZERO
-    kind, left = RestingKind.ORDER, order.size - filled
-    return _Resting(order.order_id, kind, action, order.price, effect, left, done=done)
-
-
 def _action(order: PendingOrder | TriggerOrder, effect: TradeEffect | None, digits: str) -> str:
     """The trade of an order, such as `buy 0.1186`; unknown terms stay as received."""
     if effect is None:
         return " ".join(filter(None, (order.side, order.trade_side, digits)))
     return f"{'buy' if effect.buys else 'sell'} {digits}".strip()
-
-
-def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _Resting:
-    effect, size = effect_of_trigger(stop, plan.params.mode), stop.size or None
-    digits = plan.size_text(size) if size else ""
-    action, is_stop = _action(stop, effect, digits), False
-    if effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS:
-        leg, is_stop = effect.closed_leg.upper(), True
-        action = f"{digits} of the {leg}" if size else f"whole {leg}"
-    return _Resting(stop.order_id, _kind(stop), action, stop.trigger_price, effect, size, is_stop)
-
-
-def _impact_of(outlook: _Outlook, row: _Resting) -> OrderImpact:
-    text, is_wrong, is_assumed = _effect(outlook, row)
-    return OrderImpact(row.order_id, row.kind, row.action, row.price, text, is_wrong, is_assumed, row.done)
-
-
-class _Effect(NamedTuple):
-    """The effect of an order in words, whether it is against the trader's intent, and whether it is assumed."""
-
-    text: str
-    is_wrong: bool
-    is_assumed: bool = False
-
-
-_UNKNOWN_EFFECT: Final = _Effect(NOT_KNOWN, is_wrong=True)
-
-
-def _effect(outlook: _Outlook, row: _Resting) -> _Effect:
-    """The effect of an order on every outcome of the plan.
-
-    Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
-    One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
-    protective stop or a take-profit of the old position) adds to it, unless the order itself may only reduce.
-    """
-    effect, size = row.effect, row.size
-    if effect is None:
-        return _UNKNOWN_EFFECT
-    texts, texts_alone, impacts_alone, is_wrong = [], [], [], False
-    for index, after in enumerate(outlook.afters):
-        met = outlook.met_by(row, index)
-        impact, impact_alone = impact_on(effect, size, met), impact_on(effect, size, after)
-        if impact is None or impact_alone is None:
-            return _UNKNOWN_EFFECT
-        impacts_alone.append(impact_alone)
-        texts.append(_text(outlook, met, effect, impact, size))
-        texts_alone.append(_text(outlook, after, effect, impact_alone, size))
-        is_wrong = is_wrong or _is_wrong(outlook, effect, impact)
-    text = f"{' or '.join(dict.fromkeys(texts))}{_AFTER_NEARER if texts != texts_alone else ''}"
-    is_assumed = outlook.ends(row, effect, impacts_alone)
-    if is_assumed and is_wrong:
-        text = f"cancelled with the {outlook.plan.closed_leg.upper()} (assumed), else {text}"
-    return _Effect(text, is_wrong, is_assumed)
-
-
-def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
-    if effect.leg is not None:
-        return effect.action is TradeAction.OPEN and effect.leg is outlook.plan.closed_leg
-    return impact.kind is ImpactKind.ADDS and impact.leg is outlook.plan.opened_leg
-
-
-def _text(outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None) -> str:
-    """The effect of an order of a size on the holdings it meets."""
-    before, size_text, opened = outlook.plan.before, outlook.plan.size_text, outlook.plan.opened_leg
-    phrase = impact.phrase(None if before.size_of(opened) else opened)
-    held, then = before.size_of(impact.leg), met.size_of(impact.leg)
-    if impact.kind is ImpactKind.CLOSES and size is not None and size > then:
-        phrase = f"{phrase}, {size_text(then)} of its {size_text(size)}"
-    if isinstance(before, Legs) and held and not outlook.is_known:
-        if impact.kind is ImpactKind.NOTHING and impact.leg is outlook.plan.closed_leg:
-            return f"cancelled with the {impact.leg.upper()} (assumed)"
-        if impact.kind is ImpactKind.CLOSES and size is None:
-            return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
-        if effect.action is TradeAction.CLOSE:
-            return f"stays, {phrase}"
-    return _loud(phrase) if _is_wrong(outlook, effect, impact) else phrase
 
 
 def _loud(phrase: str) -> str:
