@@ -1,7 +1,8 @@
-"""Round trips of one leg, from flat to flat, kept by adding its fills oldest first.
+"""Round trips: a leg from flat to flat, worked out by adding its fills to a `RunningLeg`, oldest first.
 
-Where the oldest fills are missing nothing is made up: a trip without a known start says so, and a close that one-way
-mode does not prove is not counted as one.
+The oldest fills may be missing, since the exchange keeps ninety days of them. Nothing is made up for them: a trip
+whose start is not known says so, and in one-way mode, where a fill does not say whether it opens or closes, one that
+may be either is counted as a close only where that is proven.
 """
 
 from __future__ import annotations
@@ -64,10 +65,6 @@ class Trip:
         return self.gross + self.fees
 
 
-_TRIP_FIELDS: Final = tuple(entry.name for entry in fields(Trip))
-_TRIP_DECIMALS: Final = tuple(entry.name for entry in fields(Trip) if entry.type == "Decimal")
-
-
 class TripCounts(NamedTuple):
     """How many ended trips there are, won and lost among them; a net of zero is neither."""
 
@@ -99,6 +96,13 @@ class FillOutcome(NamedTuple):
 
     closing: Closing | None
     ended: tuple[Trip, ...]
+
+
+class _ClosedSize(NamedTuple):
+    """The size that a fill closes, and whether that is proven or only the likelier of two readings."""
+
+    size: Decimal
+    is_proven: bool
 
 
 class _PartOfFill(NamedTuple):
@@ -153,24 +157,22 @@ class RunningLeg:
             ended += self._open(fill, _PartOfFill(fill.size - closed, fill.fees - fees, {}), long=opens_long)
         return FillOutcome(Closing(closed, fill.profit or ZERO, fees) if is_proven else None, ended)
 
-    def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> tuple[Decimal, bool]:
-        """The closed size of a fill, and whether that is proven."""
+    def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> _ClosedSize:
         size, opens = fill.size, fill.meaning.opens
         if self.key.leg is not PositionSide.NET:
-            return (ZERO if opens else size), True
+            return _ClosedSize(ZERO if opens else size, is_proven=True)
         is_against = self.size > ZERO and self.long is not opens_long
+        closable = min(size, self.size)
         if self.proven:
             if is_against and (opens is None or size <= self.size):
-                return min(size, self.size), True
-            if opens is None and not fill.profit:
-                return ZERO, True
-            self.proven = False  # it closes what the fills do not tell of: some of them are missing
-            return size, True
+                return _ClosedSize(closable, is_proven=True)
+            closes_unknown = opens is not None or bool(fill.profit)  # more than is held: older fills are missing
+            return _ClosedSize(size if closes_unknown else ZERO, is_proven=True)
         if opens is False or fill.profit:
-            return (min(size, self.size) if is_against and opens is None else size), True
+            return _ClosedSize(closable if is_against and opens is None else size, is_proven=True)
         if is_against and fill.price * self.size == self.value:
-            return min(size, self.size), False  # at its own entry: profit does not tell a close from an opening
-        return ZERO, True
+            return _ClosedSize(closable, is_proven=False)  # at its own entry a close makes no profit to tell it by
+        return _ClosedSize(ZERO, is_proven=True)
 
     def _open(self, fill: BookedFill, part: _PartOfFill, *, long: bool) -> tuple[Trip, ...]:
         """Open with a part of a fill; gives the trip that this shows to have ended unseen."""
@@ -253,29 +255,16 @@ class RunningLeg:
             trip.other_fees[coin] = trip.other_fees.get(coin, ZERO) + amount
 
 
+_TRIP_FIELDS: Final = tuple(entry.name for entry in fields(Trip))
+_TRIP_DECIMALS: Final = tuple(entry.name for entry in fields(Trip) if entry.type == "Decimal")
+
+
 def trip_as_json(trip: Trip) -> list[object]:
     """A trip as JSON holds it, decimals as text, its fields in the order of the class."""
-    return [
-        trip.long,
-        trip.coin,
-        trip.opened_ms,
-        trip.last_ms,
-        trip.start_proven,
-        trip.opened_by,
-        trip.closed_by,
-        trip.forced_by,
-        str(trip.opened_size),
-        str(trip.opened_value),
-        str(trip.closed_size),
-        str(trip.closed_value),
-        str(trip.gross),
-        str(trip.fees),
-        str(trip.profit_difference),
-        trip.fill_count,
-        trip.ended,
-        {coin: str(amount) for coin, amount in trip.other_fees.items()},
-        trip.incomplete_fills,
-    ]
+    values = {name: getattr(trip, name) for name in _TRIP_FIELDS}
+    values |= {name: str(values[name]) for name in _TRIP_DECIMALS}
+    values["other_fees"] = {coin: str(amount) for coin, amount in trip.other_fees.items()}
+    return list(values.values())
 
 
 def trip_from_json(values: list[Any]) -> Trip:
