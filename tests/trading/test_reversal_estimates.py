@@ -14,7 +14,8 @@ from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, rev
 from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.holdings import Net
 from tradetui.trading.positions import Position, reported
-from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.reversal import ReversalPlan, plan_reversal
+from tradetui.wire.enums import Side
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
 from tradetui.wire.models.public import Contract
@@ -185,6 +186,17 @@ def test_an_isolated_position_is_liquidated_by_its_own_margin() -> None:
     assert abs(estimates.risks.liquidation_after - expected) < 1
     realised = Decimal("667.0449")
     assert cents(estimates.costs.free_after) == cents(Decimal("4783.20") + realised - Decimal("29.6441"))
+
+
+def test_an_isolated_position_whose_entry_is_zero_has_no_estimate_of_its_risks() -> None:
+    row = {"symbol": "BTCUSD", "marginCoin": "BTC", "holdSide": "long", "total": "1", "openPriceAvg": "0"}
+    row |= {"marginMode": "isolated", "leverage": "10", "markPrice": "80000", "marginSize": "0.1"}
+    row |= {"keepMarginRate": "0.004", "liquidationPrice": "70000", "posMode": "hedge_mode"}
+    held = reported(ProductType.COIN_FUTURES, ReportedPosition.from_row(row))
+    coin_plan = replace(SHORT.params, product_type=ProductType.COIN_FUTURES, symbol="BTCUSD", margin_coin="BTC")
+    basis = replace(BASIS, position=held, account=account(marginCoin="BTC"), other_leg=None)
+    risks = estimated(basis, plan_reversal(replace(coin_plan, held=legs("1"), side=Side.BUY))).risks
+    assert (risks.estimable, risks.liquidation_after) == (Estimable.TOO_LITTLE, None)
 
 
 @pytest.mark.parametrize("word", ["portfolio", "crossed_isolated"])

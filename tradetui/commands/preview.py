@@ -20,7 +20,7 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import Flags, LoadedProfile
-from tradetui.trading.estimates.cost_estimates import CostEstimate
+from tradetui.trading.estimates.reversal_estimates import CostEstimate
 from tradetui.wire.enums import Side
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.text.decimal_text import typed_number

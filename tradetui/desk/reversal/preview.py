@@ -12,8 +12,8 @@ from typing import Any, Final
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.time_format import dated_text
 from tradetui.trading.contract_math import exact_digits, grouped_digits
-from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE, CostEstimate
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
+from tradetui.trading.estimates.reversal_estimates import CostEstimate, ReversalEstimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since

@@ -1,4 +1,8 @@
-"""The costs of a reversal; an unknown cost is None, never zero."""
+"""What a reversal costs: fees, realised profit, and the margin that it frees and needs.
+
+An estimate takes one price for every fill and what the exchange reports for the rest. A cost that cannot be worked out
+from that is None, never zero.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
-from tradetui.trading.contract_math import ZERO, exact_digits_if_known, known_sum, mean_entry, profit
+from tradetui.trading.contract_math import ZERO, known_sum, mean_entry, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.models.public import Contract
+from tradetui.wire.product_types import ProductType
 
 PRICE_TOLERANCE: Final = Decimal("0.005")
 """An estimate holds while the price moves by no more than this fraction."""
@@ -28,22 +33,6 @@ class PriceSource(StrEnum):
     MARK = "the mark, without a bid or ask"
     LAST = "the last price, without a bid or ask"
     FILL = "the newest fill's price"
-
-
-@dataclass(frozen=True, slots=True)
-class CostEstimate:
-    """One estimate as a row of text: its name, its figure afterwards and now, its coin, and where it comes from."""
-
-    name: str
-    value: Decimal | None
-    coin: str
-    basis: str
-    now: Decimal | None = None
-
-    def as_json(self) -> dict[str, str | None]:
-        """The figure with its decimals as text; `now` only where it is known."""
-        row = {"name": self.name, "value": exact_digits_if_known(self.value), "coin": self.coin, "basis": self.basis}
-        return row if self.now is None else {**row, "now": exact_digits_if_known(self.now)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +108,18 @@ class ReversalCosts:
 def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     """The costs of a plan; where two results are possible, of the one that trades more."""
     result = max(plan.results, key=lambda projected: projected.traded)
-    inverse = plan.params.product_type.is_coin_margined
-    price, position, mark = basis.price, basis.position, basis.mark
+    price, mark, reverses_long = basis.price, basis.mark, plan.reverses_long
+    product_type = plan.params.product_type
     notional = None if price is None else result.traded * price
-    rate, rate_from = fee_rate(basis, inverse=inverse)
+    fee = fee_rate(basis, inverse=product_type.is_coin_margined)
     fees = None
-    if notional is not None and rate is not None and price:
-        fees = -(notional / price if inverse else notional) * rate
-
-    def gained(*, long: bool, size: Decimal, entry: Decimal | None, at: Decimal | None) -> Decimal | None:
-        if entry is None or not at:
-            return None
-        return profit(plan.params.product_type, long=long, size=size, entry=entry, price=at)
-
-    entry = position.entry if position is not None else None
-    realised = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=price)
-    unrealised_part = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=mark)
-    opened_at_mark = gained(long=not plan.reverses_long, size=result.opened, entry=price, at=mark)
-    equity_change = known_sum((realised, _minus(unrealised_part), fees, opened_at_mark))
+    if notional is not None and fee.rate is not None and price:
+        fees = -(notional / price if product_type.is_coin_margined else notional) * fee.rate
+    entry = basis.position.entry if basis.position is not None else None
+    realised = _profit(product_type, long=reverses_long, size=result.closed, entry=entry, price=price)
+    closed_at_mark = _profit(product_type, long=reverses_long, size=result.closed, entry=entry, price=mark)
+    opened_at_mark = _profit(product_type, long=not reverses_long, size=result.opened, entry=price, price=mark)
+    equity_change = known_sum((realised, _minus(closed_at_mark), fees, opened_at_mark))
     needed = _margin_needed(plan, result.opened, basis)
     freed = _margin_freed(plan, result.closed, basis)
     free = _free_margin(basis)
@@ -148,8 +131,8 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
         price=price,
         price_from=basis.price_from,
         notional=notional,
-        fee_rate=rate,
-        fee_from=rate_from,
+        fee_rate=fee.rate,
+        fee_from=fee.source,
         fees=fees,
         realised=realised,
         entry_after=_entry_after(plan, result.opened, basis),
@@ -161,16 +144,32 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     )
 
 
-def fee_rate(basis: Basis, *, inverse: bool) -> tuple[Decimal | None, str]:
-    """The taker's rate as a fraction: the contract's, else what the newest taker fill paid."""
+class FeeRate(NamedTuple):
+    """A taker's rate as a fraction, None where it is not known, and where it comes from, in words."""
+
+    rate: Decimal | None
+    source: str
+
+
+def fee_rate(basis: Basis, *, inverse: bool) -> FeeRate:
+    """The contract's taker rate, else what the newest taker fill paid."""
     if basis.contract is not None and basis.contract.taker_fee_rate is not None:
-        return basis.contract.taker_fee_rate, "the contract's taker rate"
+        return FeeRate(basis.contract.taker_fee_rate, "the contract's taker rate")
     for fill in basis.fills:
         paid = [fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None]
         if fill.is_taker and paid and fill.price and fill.base_volume:
             traded = fill.base_volume if inverse else fill.price * fill.base_volume
-            return abs(sum(paid, ZERO)) / traded, "the rate of the newest taker fill"
-    return None, "no fee rate can be read"
+            return FeeRate(abs(sum(paid, ZERO)) / traded, "the rate of the newest taker fill")
+    return FeeRate(None, "no fee rate can be read")
+
+
+def _profit(
+    product_type: ProductType, *, long: bool, size: Decimal, entry: Decimal | None, price: Decimal | None
+) -> Decimal | None:
+    """The profit of a size from its entry to a price; None where either is not known."""
+    if entry is None or not price:
+        return None
+    return profit(product_type, long=long, size=size, entry=entry, price=price)
 
 
 def _entry_after(plan: ReversalPlan, opened: Decimal, basis: Basis) -> Decimal | None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.trading.contract_math import ZERO, grouped_digits, profit
-from tradetui.trading.estimates.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
+from tradetui.trading.contract_math import ZERO, exact_digits_if_known, grouped_digits, profit
+from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts, reversal_costs
 from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_risks
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position
@@ -59,6 +59,22 @@ class ReversalEstimates:
             basis = _stop_basis(self.stop)
             rows.append(CostEstimate("result if stopped", self.stop.afterwards, money, basis, now=self.stop.now))
         return tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """One estimate as a row of text: its name, its figure afterwards and now, its coin, and where it comes from."""
+
+    name: str
+    value: Decimal | None
+    coin: str
+    basis: str
+    now: Decimal | None = None
+
+    def as_json(self) -> dict[str, str | None]:
+        """The figure with its decimals as text; `now` only where it is known."""
+        row = {"name": self.name, "value": exact_digits_if_known(self.value), "coin": self.coin, "basis": self.basis}
+        return row if self.now is None else {**row, "now": exact_digits_if_known(self.now)}
 
 
 def _stop_basis(stop: StopResult) -> str:

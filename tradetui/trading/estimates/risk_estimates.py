@@ -1,7 +1,8 @@
 """How a reversal changes margin ratio and liquidation price, as far as the reported figures confirm it.
 
-The exchange does not document whether the two legs of a hedged contract both count towards maintenance margin or only
-the larger one. Each way of counting is applied to what is held now, and those that meet the reported price are kept.
+The exchange does not document whether both legs of a hedged contract count towards maintenance margin, or only the
+larger one. Each way of counting is tried on what is held now. Those that give the liquidation price that the exchange
+reports are used for what is held after the reversal.
 """
 
 from __future__ import annotations
@@ -57,49 +58,62 @@ class ReversalRisks:
 
 def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> ReversalRisks:
     """Both risks now and afterwards; where two results are possible, those of the one that trades more."""
-    position, account, mark = basis.position, basis.account, basis.mark
-    reported = position.liquidation if position is not None else None
-    if position is None or account is None or not mark:
-        return ReversalRisks(estimable=Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE)
-    liquidation = None if reported is None else sensible_liquidation(reported, mark)
-    if basis.margin_unclear:
-        return ReversalRisks(liquidation=liquidation, estimable=Estimable.UNKNOWN_MODE)
-    now = ReversalRisks(
-        ratio=position.margin_ratio if basis.is_isolated else account.margin_ratio,
-        ratio_is_own=basis.is_isolated,
-        liquidation=liquidation,
-        estimable=Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE,
-    )
-    legs = _legs_of(position, basis.other_leg)
-    legs_after = _legs_after(plan, legs, costs)
-    rate = position.record.keep_margin_rate if position.record is not None else None
-    if rate is None or legs_after is None:
+    now = _risks_now(basis)
+    ways = _ways_of_counting(plan, basis, costs)
+    if not ways or not basis.mark:
         return now
-    terms = _MarginTerms(mark, rate, plan.params.product_type.is_coin_margined)
-    if basis.is_isolated:
-        pairs = _isolated(position, basis.other_leg, legs_after[-1], costs.needed, terms)
-    else:
-        pairs = _crossed(account, legs, legs_after, costs.equity_change, terms)
-    if not pairs:
-        return now
-    if reported is None:
-        estimable = Estimable.NOT_REPORTED
-    elif account.is_union and not basis.is_isolated:
-        estimable = Estimable.SEVERAL_COINS
-    else:
-        prices_now = [pair.now.liquidation_price() for pair in pairs]
-        confirmed = [pairs[index] for index in best_meeting(prices_now, liquidation)]
-        estimable = Estimable.YES if confirmed else Estimable.DOES_NOT_MEET
-        pairs = confirmed or pairs
-    ratios = [pair.after.ratio for pair in pairs if pair.after.ratio is not None]
-    prices = [pair.after.liquidation_price() for pair in pairs]
+    estimable = now.estimable
+    if estimable is not Estimable.NOT_REPORTED:
+        if basis.account is not None and basis.account.is_union and not basis.is_isolated:
+            estimable = Estimable.SEVERAL_COINS
+        else:
+            prices_now = [way.now.liquidation_price() for way in ways]
+            confirmed = [ways[index] for index in best_meeting(prices_now, now.liquidation)]
+            estimable = Estimable.YES if confirmed else Estimable.DOES_NOT_MEET
+            ways = confirmed or ways
+    ratios = [way.after.ratio for way in ways if way.after.ratio is not None]
+    prices = [way.after.liquidation_price() for way in ways]
     return replace(
         now,
         ratio_after=max(ratios, default=None),
         ratio_is_most=bool(ratios) and max(ratios) - min(ratios) >= _SHOWN_STEP,
-        liquidation_after=nearest_to(mark, prices) if estimable is Estimable.YES else None,
+        liquidation_after=nearest_to(basis.mark, prices) if estimable is Estimable.YES else None,
         estimable=estimable,
     )
+
+
+def _risks_now(basis: Basis) -> ReversalRisks:
+    """The reported risks, and why nothing can be estimated unless there is a way to work it out."""
+    position, account = basis.position, basis.account
+    reported = position.liquidation if position is not None else None
+    estimable = Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE
+    if position is None or account is None or not basis.mark:
+        return ReversalRisks(estimable=estimable)
+    liquidation = sensible_liquidation(reported, basis.mark)
+    if basis.margin_unclear:
+        return ReversalRisks(liquidation=liquidation, estimable=Estimable.UNKNOWN_MODE)
+    return ReversalRisks(
+        ratio=position.margin_ratio if basis.is_isolated else account.margin_ratio,
+        ratio_is_own=basis.is_isolated,
+        liquidation=liquidation,
+        estimable=estimable,
+    )
+
+
+def _ways_of_counting(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Sequence[_NowAndAfter]:
+    """The margin now and afterwards by each way of counting legs; none where too little is reported."""
+    position, account = basis.position, basis.account
+    if position is None or account is None or not basis.mark or basis.margin_unclear:
+        return ()
+    legs = _legs_of(position, basis.other_leg)
+    legs_after = _legs_after(plan, legs, costs)
+    rate = position.record.keep_margin_rate if position.record is not None else None
+    if rate is None or legs_after is None:
+        return ()
+    terms = _MarginTerms(basis.mark, rate, plan.params.product_type.is_coin_margined)
+    if basis.is_isolated:
+        return _isolated(position, basis.other_leg, legs_after[-1], costs.needed, terms)
+    return _crossed(account, legs, legs_after, costs.equity_change, terms)
 
 
 class _MarginTerms(NamedTuple):
@@ -150,6 +164,8 @@ def _isolated(
     other_margin = ZERO if other is None else _reported_margin(other)
     if reversed_leg is None or margin is None or other_margin is None or needed is None:
         return ()
+    if not (reversed_leg.entry and opened.entry):
+        return ()  # An entry of zero stands for one that is not there.
 
     def alone(leg: Leg, margin: Decimal) -> MarginedContract:
         # At the entry nothing is won or lost yet, so that its margin alone stands behind it.
