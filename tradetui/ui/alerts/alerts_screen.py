@@ -25,7 +25,7 @@ from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import ClosableScreen
 
 LOG_READ_EVERY_S = 1.0
-_FRAME = 3
+_LINES_BESIDE_ROWS = 3
 """Lines of a panel beside its rows: its border and the titles of the columns."""
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
 
@@ -52,9 +52,11 @@ class AlertsScreen(ClosableScreen):
     def on_mount(self) -> None:
         self.show_zone()
         self._show_rules()
-        self.query_one("#alert-rules").styles.height = min(len(self._rules) + _FRAME, self.app.size.height // 2)
-        self.set_interval(LOG_READ_EVERY_S, self._look)
-        self.run_worker(self._look(), exit_on_error=False)
+        self.query_one("#alert-rules").styles.height = min(
+            len(self._rules) + _LINES_BESIDE_ROWS, self.app.size.height // 2
+        )
+        self.set_interval(LOG_READ_EVERY_S, self._read_again)
+        self.run_worker(self._read_again(), exit_on_error=False)
 
     def _show_rules(self) -> None:
         desk = self.desk
@@ -74,7 +76,7 @@ class AlertsScreen(ClosableScreen):
             self._rules_table.set_source(MemoryRows(rules, [row.row_id for row in rules]))
         self.refresh_states()
 
-    async def _look(self) -> None:
+    async def _read_again(self) -> None:
         desk = self.desk
         if desk is None:
             return
@@ -88,7 +90,7 @@ class AlertsScreen(ClosableScreen):
             desk.alerts.unseen = 0
 
     def show_alert(self) -> None:
-        self.run_worker(self._look(), exit_on_error=False)
+        self.run_worker(self._read_again(), exit_on_error=False)
 
     @property
     def table(self) -> RecordTable[object]:
@@ -103,19 +105,26 @@ class AlertsScreen(ClosableScreen):
             table.set_format(self.cell_format)
 
     def refresh_states(self) -> None:
+        self._say_of_rules()
+        self._say_of_log()
+        self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
+
+    def _say_of_rules(self) -> None:
+        table, box = self._rules_table, self.query_one("#alert-rules", RecordsFrame)
         silenced = sum(row.silenced for row in self._rules)
-        title = f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
-        rules_box, log_box = (self.query_one(id_, RecordsFrame) for id_ in ("#alert-rules", "#alert-log"))
-        off = "" if self._rules else "alerts = [] in the profile turns every alert off"
-        nothing = nothing_matches(self._rules_table, self.key_named)
-        rules_box.say(f"{title} {self._rules_table.sort_filter.pattern_title}".strip(), nothing, off)
-        rules_box.set_class(bool(self._rules) and not self._rules_table.rows.count, "-empty")
+        counts = f"{len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
+        note = "" if self._rules else "alerts = [] in the profile turns every alert off"
+        title = f"Alerts {counts} {table.sort_filter.pattern_title}".strip()
+        box.say(title, nothing_matches(table, self.key_named), note)
+        box.set_class(bool(self._rules) and not table.rows.count, "-empty")
+
+    def _say_of_log(self) -> None:
+        table = self._log_table
         nothing = f"No alert has fired yet.\n{self.key_named('test_alert')} sends a test."
         if self._log:
-            nothing = nothing_matches(self._log_table, self.key_named)
-        title = f"Log {self._log_table.rows.count or ''}".strip()
-        log_box.say(f"{title} {self._log_table.sort_filter.pattern_title}".strip(), nothing)
-        self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
+            nothing = nothing_matches(table, self.key_named)
+        title = " ".join(filter(None, ("Log", str(table.rows.count or ""), table.sort_filter.pattern_title)))
+        self.query_one("#alert-log", RecordsFrame).say(title, nothing)
 
     def possible(self) -> dict[str, bool]:
         on_rule = not self._on_log and self._rule is not None
