@@ -126,7 +126,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             from tradetui.ui.dialogs.table_dialogs import SortDialog
 
             sort_dialog = SortDialog(message.subject, message.columns, message.under_cursor, message.sort, message.keys)
-            ask_in_dialog(app, sort_dialog, lambda choice: message.chosen(choice or None))
+            ask_in_dialog(app, sort_dialog, lambda choice: message.chosen(choice.column))
         case app_protocols.OpenColumns():
             from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 

@@ -1,11 +1,11 @@
-"""The dialogs that choose what a table shows: its columns, the one that sorts its rows, their dates and symbols."""
+"""The dialogs that choose what a table shows: its columns, the column that sorts its rows, their dates and symbols."""
 
 from __future__ import annotations
 
 import string
 from collections.abc import Collection, Mapping, Sequence
 from datetime import tzinfo
-from typing import ClassVar, Final, Never
+from typing import ClassVar, Final, NamedTuple, Never
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -28,7 +28,7 @@ from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, Ta
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.sanitize import scrub
 
-_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
+_COLUMN_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
 ID_WIDTH = 24
 MOST_LINES, AROUND_THE_LIST = 20, 9
 """The most lines of the list, and the lines of the screen, the box, the keys and the buttons around it."""
@@ -78,7 +78,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
     def compose(self) -> ComposeResult:
         with self.framed(f"Columns of {self._heading.lower()}"):
             yield OptionList(*(self._option(column_id) for column_id in self._order), markup=False)
-            yield Static(sanitized(_KEYS), classes="keys", markup=False)
+            yield Static(sanitized(_COLUMN_KEYS), classes="keys", markup=False)
             yield from self.buttons("Show these", harmless=True)
 
     def on_mount(self) -> None:
@@ -162,49 +162,58 @@ def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     return letters
 
 
-class SortDialog(ListDialog[str | None]):
-    """Returns a column's id, empty for unsorted, None where it was left; the key that opened it takes the cursor's."""
+class SortChoice(NamedTuple):
+    """The id of the column to sort by; None for unsorted."""
+
+    column: str | None
+
+
+class _SortLine(NamedTuple):
+    """One line of the list, and the key that chooses it, empty for none."""
+
+    choice: SortChoice
+    key: str
+    text: str
+
+
+class SortDialog(ListDialog[SortChoice | None]):
+    """Returns the choice, None where it was left; the key that opened it chooses the column under the cursor."""
 
     def __init__(
         self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, keys: Sequence[str]
     ) -> None:
         super().__init__(classes="dialog -small")
         self._subject = subject
-        self._own_keys = frozenset(map(long_name, keys))
+        self._opening_keys = frozenset(map(long_name, keys))
         titles = {column.id: column.title for column in columns}
+        this_column = f"this column, {titles[under_cursor]}"
+        self._lines = [_SortLine(SortChoice(under_cursor), shown_keys(keys[0]), this_column)]
         letters = column_letters(list(titles.values()), {*keys, UNSORTED_KEY})
-        arrow = "" if sort is None else "▼" if sort.reverse else "▲"
-        self._choices = (under_cursor, *titles, "")
-        self._keys = dict(zip([*letters, UNSORTED_KEY], self._choices[1:], strict=True))
-        self._lines = [
-            f"{shown_keys(keys[0])}  this column, {titles[under_cursor]}",
-            *(
-                f"{letter or ' '}  {title} {arrow if sort is not None and sort.column == column else ''}"
-                for letter, (column, title) in zip(letters, titles.items(), strict=True)
-            ),
-            f"{UNSORTED_KEY}  unsorted",
-        ]
+        for letter, (column, title) in zip(letters, titles.items(), strict=True):
+            arrow = ("▼" if sort.reverse else "▲") if sort is not None and sort.column == column else ""
+            self._lines.append(_SortLine(SortChoice(column), letter, f"{title} {arrow}"))
+        self._lines.append(_SortLine(SortChoice(None), UNSORTED_KEY, "unsorted"))
 
     def compose(self) -> ComposeResult:
         with self.framed(f"Sort {self._subject.lower()} by"):
-            yield OptionList(*(sanitized(line) for line in self._lines), markup=False)
+            yield OptionList(*(sanitized(f"{line.key or ' '}  {line.text}") for line in self._lines), markup=False)
             yield Static(sanitized("The same column again turns the order round."), classes="keys", markup=False)
 
     def on_mount(self) -> None:
         self.option_list.highlighted = 0
 
     def on_key(self, event: events.Key) -> None:
-        if event.key in self._own_keys:
-            self.dismiss(self._choices[0])
-        elif event.character in self._keys:
-            self.dismiss(self._keys[event.character])
-        else:
-            return
-        event.stop()
+        this_column, *others = self._lines
+        chosen = this_column if event.key in self._opening_keys else None
+        if chosen is None and event.character:
+            chosen = next((line for line in others if line.key == event.character), None)
+        if chosen is not None:
+            self.dismiss(chosen.choice)
+            event.stop()
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index])
+        self.dismiss(self._lines[event.option_index].choice)
 
 
 class DatesDialog(ParameterForm[DateFilter | None]):
