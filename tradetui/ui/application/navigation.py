@@ -1,4 +1,4 @@
-"""The two lists from which one goes elsewhere: of the screens of this account, and of the profiles of all.
+"""The two lists for going elsewhere: the screens of this account, and the profiles, each of which is an account.
 
 Each profile is named with host, UID and mode, so that nobody opens live trading for a demo.
 """
@@ -81,17 +81,17 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
     """One line per profile, their figures aligned; `open_index` is None where none is open."""
-    rows: list[list[str]] = []
+    sound, rows = [], []
     for index, (name, summary) in enumerate(zip(names, summaries, strict=True)):
-        figures = (summary.host, summary.uid or UNKNOWN_UID, summary.mode)
-        texts = (
-            name,
-            *((summary.trouble, "", "") if summary.trouble else figures),
-            "open" if index == open_index else "",
+        state = "open" if index == open_index else ""
+        figures = (
+            (summary.trouble, "", "") if summary.trouble else (summary.host, summary.uid or UNKNOWN_UID, summary.mode)
         )
-        rows.append([scrub(text) for text in texts])
+        row = [scrub(text) for text in (name, *figures, state)]
+        rows.append(row)
+        if not summary.trouble:
+            sound.append(row)
     # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
-    sound = [row for row, summary in zip(rows, summaries, strict=True) if not summary.trouble]
     name_width = max((cell_len(row[0]) for row in rows), default=0)
     widths = [name_width, *(max((cell_len(row[column]) for row in sound), default=0) for column in range(1, 5))]
     return ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from textual.app import App
 from textual.command import DiscoveryHit, Hit, Hits, Provider
@@ -30,19 +30,27 @@ READ_S: Final = 30.0
 _NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page_up", "page_down", "first", "last"})
 
 
+class PaletteEntry(NamedTuple):
+    name: str
+    about: str
+    run: Callable[[], object]
+
+
 class Actions(Provider):
+    """Offers everything that the open screen can do, whatever key it has, and what has no key."""
+
     async def discover(self) -> Hits:
-        for name, about, run in self._entries():
-            yield DiscoveryHit(name, run, help=about)
+        for entry in self._entries():
+            yield DiscoveryHit(entry.name, entry.run, help=entry.about)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for name, about, run in self._entries():
-            score = matcher.match(name)
+        for entry in self._entries():
+            score = matcher.match(entry.name)
             if score > 0:
-                yield Hit(score, matcher.highlight(name), run, help=about)
+                yield Hit(score, matcher.highlight(entry.name), entry.run, help=entry.about)
 
-    def _entries(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
+    def _entries(self) -> Iterator[PaletteEntry]:
         app = cast(TradingApp, self.app)
         screen = app.keyed_screen
         for binding in BINDINGS:
@@ -50,24 +58,21 @@ class Actions(Provider):
                 keys = shown_keys(app.settings.keys.get(binding.id, binding.keys))
                 reason = screen.blocking_reason(binding.id)
                 about = f"{binding.tooltip} ({keys})" if reason is None else f"not now: {reason}"
-                yield binding.description, about, partial(screen.run_action, binding.action)
+                yield PaletteEntry(binding.description, about, partial(screen.run_action, binding.action))
         if app.settings.mouse:
             about = "leave the mouse to the terminal, whose own selection works then"
-            yield "Mouse off", about, partial(app.use_mouse, on=False)
+            yield PaletteEntry("Mouse off", about, partial(app.use_mouse, on=False))
         else:
-            yield "Mouse on", "click and scroll here again", partial(app.use_mouse, on=True)
+            yield PaletteEntry("Mouse on", "click and scroll here again", partial(app.use_mouse, on=True))
         about = "read the file again; stricter limits count at once, looser ones after a restart"
-        yield "Reload configuration", about, partial(reload_configuration, self.app)
+        yield PaletteEntry("Reload configuration", about, partial(reload_configuration, self.app))
         creation = app.desk.creation if app.desk is not None else None
-        if creation is not None:
-            for name in choices(creation):
-                yield name, "a new key is saved before it is shown", partial(self.app.post_message, OpenCreation(name))
+        for name in () if creation is None else choices(creation):
+            run = partial(self.app.post_message, OpenCreation(name))
+            yield PaletteEntry(name, "a new key is saved before it is shown", run)
         for theme in THEMES:
-            yield (
-                f"Theme {theme.name.removeprefix('tradetui-')}",
-                "colours of the screen",
-                partial(app.choose_theme, theme.name),
-            )
+            name = f"Theme {theme.name.removeprefix('tradetui-')}"
+            yield PaletteEntry(name, "colours of the screen", partial(app.choose_theme, theme.name))
 
 
 def reload_configuration(app: App[Any]) -> None:
