@@ -1,4 +1,7 @@
-"""The journal on the screen: every intent of the account, its outcome, and the deliberate release."""
+"""The journal on the screen: everything the account was asked to do, with its outcome, and the deliberate release.
+
+An intent is a reversal or a creation; the journal has each step of it. Enter shows all steps of one.
+"""
 
 from __future__ import annotations
 
@@ -53,48 +56,8 @@ _NAMES: Final[Mapping[str, str]] = {
 """Titles of a step's details that differ from the journal's names."""
 _POSITION_MODES: Final[Mapping[str, str]] = {"hedge_mode": "hedge", "one_way_mode": "one-way"}
 _WRITTEN: Final[Mapping[bool | None, str]] = {True: "yes", False: "no", None: UNKNOWN}
-LOOK_S = 1.0
+JOURNAL_READ_EVERY_S = 1.0
 _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal is written here before it is sent."
-
-
-def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
-    """The whole intent: its request, then each step with its time and details. Secrets appear as `***`."""
-    yield line("what", intent.title, "bold")
-    yield line("state", str(intent.state), "bold $primary")
-    yield line("kind", intent.kind)
-    yield line("locks", intent.scope.replace("|", " "))
-    yield line("account", intent.account)
-    for event in intent.events:
-        yield Content("")
-        yield line(str(event.state), _moment(event.at_ms, zone), "bold")
-        for name, value in event.details.items():
-            if name != "title":
-                yield from _value_lines(name, _moment(value, zone) if name == "stamp_ms" else value)
-
-
-def _moment(at_ms: int, zone: tzinfo) -> str:
-    return exact_moment_text(utc_moment(at_ms), zone)
-
-
-def _value_lines(name: str, value: Any) -> Iterator[Content]:
-    if isinstance(value, Mapping) and name in ("request", "reply"):
-        yield line(f"  {name}", "")
-        for field, element in value.items():
-            yield line(f"    {field}", _text(element))
-        return
-    shown = _POSITION_MODES.get(value, value) if name == "mode" else _text(value)
-    yield line(f"  {_NAMES.get(name, name)}", shown)
-
-
-def _text(value: Any) -> str:
-    """A value of an event without brackets and quotes: its fields and elements with commas between."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{field} {_text(element)}" for field, element in value.items())
-    if isinstance(value, list):
-        return "; ".join(map(_text, value))
-    if value is None or isinstance(value, bool):
-        return _WRITTEN[value]
-    return value if isinstance(value, str) else dump_json(value)
 
 
 class JournalScreen(RecordsScreen[Intent]):
@@ -112,10 +75,10 @@ class JournalScreen(RecordsScreen[Intent]):
     def on_mount(self) -> None:
         self.query_one(RecordsFrame).entitle(sanitized("Journal"))
         self.show_zone()
-        self.set_interval(LOOK_S, self._look)
-        self.run_worker(self._look(), exit_on_error=False)
+        self.set_interval(JOURNAL_READ_EVERY_S, self._read_again)
+        self.run_worker(self._read_again(), exit_on_error=False)
 
-    async def _look(self) -> None:
+    async def _read_again(self) -> None:
         desk = self.desk
         if desk is None or desk.intents is None:
             return
@@ -180,4 +143,44 @@ class JournalScreen(RecordsScreen[Intent]):
         creation = self._creation_of(intent)
         work = desk.execution.release(intent.id, why) if creation is None else creation.release(intent.id, why)
         await release(self.app, work)
-        await self._look()
+        await self._read_again()
+
+
+def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
+    """The whole intent: its request, then each step with its time and details. Secrets appear as `***`."""
+    yield line("what", intent.title, "bold")
+    yield line("state", str(intent.state), "bold $primary")
+    yield line("kind", intent.kind)
+    yield line("locks", intent.scope.replace("|", " "))
+    yield line("account", intent.account)
+    for event in intent.events:
+        yield Content("")
+        yield line(str(event.state), _moment(event.at_ms, zone), "bold")
+        for name, value in event.details.items():
+            if name != "title":
+                yield from _value_lines(name, _moment(value, zone) if name == "stamp_ms" else value)
+
+
+def _moment(at_ms: int, zone: tzinfo) -> str:
+    return exact_moment_text(utc_moment(at_ms), zone)
+
+
+def _value_lines(name: str, value: Any) -> Iterator[Content]:
+    if isinstance(value, Mapping) and name in ("request", "reply"):
+        yield line(f"  {name}", "")
+        for field, element in value.items():
+            yield line(f"    {field}", _text(element))
+        return
+    shown = _POSITION_MODES.get(value, value) if name == "mode" else _text(value)
+    yield line(f"  {_NAMES.get(name, name)}", shown)
+
+
+def _text(value: Any) -> str:
+    """A value of an event without brackets and quotes: its fields and elements with commas between."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{field} {_text(element)}" for field, element in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_text, value))
+    if value is None or isinstance(value, bool):
+        return _WRITTEN[value]
+    return value if isinstance(value, str) else dump_json(value)
