@@ -1,4 +1,4 @@
-"""The period chosen on the screen `m`, and what was read of it last: its results, those of the calendar's month.
+"""The period chosen on the screen `m`, and the results that were read last: of the period, and of the calendar's month.
 
 They stay until the next reading has succeeded as a whole, so that figures of two moments never stand together.
 """
@@ -100,13 +100,15 @@ class PeriodReading:
         return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _state_of(desk) != self._read_state
 
     async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
-        """Read the period and the calendar's month; errors are named in `trouble`."""
+        """Read the period and the calendar's month; errors are named in `trouble`.
+
+        `progress` is called whenever `fills_to_book` has changed.
+        """
         reader = desk.results()
         if reader is None:
             return
         begun, state = desk.clock.monotonic(), _state_of(desk)
         self._now_ms = desk.client.server_clock.now_ms
-        product_types = desk.settings.product_types
 
         def show_booking(fills_to_book: int) -> None:
             self.fills_to_book = fills_to_book
@@ -114,29 +116,36 @@ class PeriodReading:
 
         try:
             await self._choose_symbols(reader)
-            period_query = replace(self._query(desk, self.period), audits_days=self.audits_days)
-            results = await reader.period(period_query, show_booking)
-            whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
-            month_results = await reader.period(replace(self._query(desk, whole_month), with_equity=False))
-            has_any = bool(results.days or month_results.days)
-            if not has_any:
-                every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
-                all_days = PeriodQuery(every_day, self._now_ms, product_types, with_equity=False)
-                has_any = bool((await reader.period(all_days)).days)
-            today_unknown = None
-            if desk.today() is None:
-                today = period_of(PeriodChoice.TODAY, self._now_ms, self.zone)
-                today_unknown = await reader.period(PeriodQuery(today, self._now_ms, product_types))
-            refused = await reader.bills_refused(product_types)
+            await self._read_figures(desk, reader, month, show_booking)
+            self.trouble = ""
         except (sqlite3.Error, OSError) as problem:
             self.trouble = f"The archive cannot be read: {problem}"
-        else:
-            self.bills_refused, self.today_unknown = refused, today_unknown
-            self.results, self.month, self.has_any, self.trouble = results, month_results, has_any, ""
         finally:
             self.fills_to_book = None
         self._read_at, self._read_state = desk.clock.monotonic(), state
         self._took_s = self._read_at - begun
+
+    async def _read_figures(
+        self, desk: Desk, reader: ResultsReader, month: date, show_booking: Callable[[int], None]
+    ) -> None:
+        """Read everything, and only then replace what was read before."""
+        product_types = desk.settings.product_types
+        period_query = replace(self._query(desk, self.period), audits_days=self.audits_days)
+        results = await reader.period(period_query, show_booking)
+        whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
+        month_results = await reader.period(replace(self._query(desk, whole_month), with_equity=False))
+        has_any = bool(results.days or month_results.days)
+        if not has_any:
+            every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
+            all_days = PeriodQuery(every_day, self._now_ms, product_types, with_equity=False)
+            has_any = bool((await reader.period(all_days)).days)
+        today_unknown = None
+        if desk.today() is None:
+            today = period_of(PeriodChoice.TODAY, self._now_ms, self.zone)
+            today_unknown = await reader.period(PeriodQuery(today, self._now_ms, product_types))
+        self.bills_refused = await reader.bills_refused(product_types)
+        self.results, self.month = results, month_results
+        self.has_any, self.today_unknown = has_any, today_unknown
 
     async def _choose_symbols(self, reader: ResultsReader) -> None:
         if self.dates is None or not self.dates.symbols:
