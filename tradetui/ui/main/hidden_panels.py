@@ -1,4 +1,4 @@
-"""The panels that have no room on the screen: a line with the key, the number of rows and the headline of each.
+"""The panels that have no room on the screen, in one line or a few: the key, the number of rows and a headline of each.
 
 A trader with a small terminal still sees there what may cost money, so free margin and alerts are shortened last.
 """
@@ -21,7 +21,9 @@ from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.cells.cell_format import CellFormat
+    from tradetui.desk.tables.rows.row_source import FeedRow
 
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
@@ -56,7 +58,7 @@ class HiddenPanels(Widget):
         panels = [self._summary_of(name, desk, cell_format) for name in names]
         unseen = desk.alerts.unseen if desk is not None else 0
         if panels and unseen:
-            panels.append(PanelSummary("alerts", self._key_named("alerts"), "Alerts", "", f"{unseen} new"))
+            panels.append(PanelSummary("alerts", self._key_named("alerts"), "Alerts", headline=f"{unseen} new"))
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
@@ -67,33 +69,37 @@ class HiddenPanels(Widget):
             self.styles.height = lines
 
     def _summary_of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> PanelSummary:
-        """A panel with the number of its rows and its headline, or neither before it was read.
-
-        A headline is computed once for unchanged rows.
-        """
-        table, key = PANELS[name], self._key_named(name)
-        feed = desk.feeds[name] if desk is not None else None
-        if desk is None or feed is None or feed.snapshot.read_at is None:
-            return PanelSummary(name, key, table.label, "", "", feed is not None and has_trouble(feed))
+        """A panel with the number of its rows and its headline, or neither before it was read."""
+        label, key = PANELS[name].label, self._key_named(name)
+        if desk is None:
+            return PanelSummary(name, key, label)
+        feed = desk.feeds[name]
+        if feed.snapshot.read_at is None:
+            return PanelSummary(name, key, label, has_trouble=has_trouble(feed))
         rows = desk.panel_rows(name, other_view=False)
+        headline = self._headline_of(name, rows, cell_format)
+        return PanelSummary(name, key, label, f"{rows.count:,}", headline, has_trouble(feed))
+
+    def _headline_of(self, name: str, rows: Snapshot[FeedRow], cell_format: CellFormat) -> str:
+        """A panel's headline, which is written once for unchanged rows."""
         written_of = (rows.generation, cell_format)
         if name not in self._headlines or self._headlines[name][0] != written_of:
-            headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
-            self._headlines[name] = (written_of, scrub(headline))
-        return PanelSummary(name, key, table.label, f"{rows.count:,}", self._headlines[name][1], has_trouble(feed))
+            write = PANELS[name].view.headline
+            self._headlines[name] = (written_of, "" if write is None else scrub(write(rows.rows, cell_format)))
+        return self._headlines[name][1]
 
     def render(self) -> Content:
         lines: list[Content] = []
         for line in self._lines():
             parts: list[tuple[str, str]] = []
             for panel, text in line:
-                label = text[: len(panel.label)]
-                key = len(panel.key)
+                key_end, label_end = len(panel.key), len(panel.label)
                 parts += [
-                    (label[:key], "bold $primary"),
-                    (label[key:], "$warn" if panel.has_trouble else "$foreground"),
+                    (text[:key_end], "bold $primary"),
+                    (text[key_end:label_end], "$warn" if panel.has_trouble else "$foreground"),
+                    (text[label_end:], "$quiet"),
+                    (" " * _GAP, ""),
                 ]
-                parts += [(text[len(label) :], "$quiet"), (" " * _GAP, "")]
             lines.append(Content.assemble(*parts))
         return Content("\n").join(lines)
 
@@ -107,7 +113,7 @@ class HiddenPanels(Widget):
                 self.post_message(self.Chosen(panel.name))
                 return
 
-    def _lines(self) -> list[list[tuple[PanelSummary, str]]]:
+    def _lines(self) -> list[list[SummaryText]]:
         return in_lines(self._panels, self.content_size.width, self.content_size.height)
 
 
@@ -117,8 +123,8 @@ class PanelSummary(NamedTuple):
     name: str
     key: str
     title: str
-    row_count: str
-    headline: str
+    row_count: str = ""
+    headline: str = ""
     has_trouble: bool = False
 
     @property
@@ -144,12 +150,19 @@ class PanelSummary(NamedTuple):
         return " " if self._counts_itself else " · "
 
 
-def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[list[tuple[PanelSummary, str]]]:
+class SummaryText(NamedTuple):
+    """What stands in a line for a panel: its label, and as much of its headline as there is room for."""
+
+    panel: PanelSummary
+    text: str
+
+
+def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[list[SummaryText]]:
     """The panels' texts in so many lines at most: whole ones if they fit, else all in one, shortened.
 
     Numbers of rows are left out, the last first, before a headline is cut.
     """
-    whole = _wrapped([(panel, panel.text()) for panel in panels], width)
+    whole = _wrapped((SummaryText(panel, panel.text()) for panel in panels), width)
     if len(whole) <= lines:
         return whole
     shortened = _with_fewer_counts(panels, width)
@@ -158,7 +171,7 @@ def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[lis
     for panel in sorted(shortened, key=lambda panel: _HEADLINES_FIRST.get(panel.name, len(shortened))):
         texts[panel.name] = panel.text(max(0, spare - len(panel.separator)))
         spare -= cells_of(texts[panel.name]) - cells_of(panel.label)
-    return [[(panel, texts[panel.name]) for panel in shortened]]
+    return [[SummaryText(panel, texts[panel.name]) for panel in shortened]]
 
 
 def _with_fewer_counts(panels: Sequence[PanelSummary], width: int) -> list[PanelSummary]:
@@ -174,13 +187,13 @@ def _cells_in_a_row(texts: Iterable[str]) -> int:
     return sum(cells_of(text) + _GAP for text in texts) - _GAP
 
 
-def _wrapped(texts: list[tuple[PanelSummary, str]], width: int) -> list[list[tuple[PanelSummary, str]]]:
-    wrapped: list[list[tuple[PanelSummary, str]]] = []
+def _wrapped(texts: Iterable[SummaryText], width: int) -> list[list[SummaryText]]:
+    wrapped: list[list[SummaryText]] = []
     used = width
-    for panel, text in texts:
-        used += _GAP + cells_of(text)
+    for summary in texts:
+        used += _GAP + cells_of(summary.text)
         if used > width:
             wrapped.append([])
-            used = cells_of(text)
-        wrapped[-1].append((panel, text))
+            used = cells_of(summary.text)
+        wrapped[-1].append(summary)
     return wrapped
