@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Never, Protocol, TypeGuard, TypeVar,
 
 from textual.message import Message
 
-from tradetui.ui.key_bindings.binding_registry import RESULTS
+from tradetui.ui.key_bindings.binding_registry import OF_MONEY
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
 
@@ -51,7 +51,7 @@ class KeyedScreen(Protocol):
 
 
 def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
-    return getattr(screen, "where", "") in RESULTS
+    return getattr(screen, "where", "") in OF_MONEY
 
 
 @runtime_checkable

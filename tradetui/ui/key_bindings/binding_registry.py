@@ -1,6 +1,7 @@
 """The one registry of key bindings, from which help, hints, palette, `tradetui keys` and the README are made.
 
-It holds no Textual. `where` names a binding's screens; `hint` puts it into the bottom line.
+It holds no Textual, so that the command line can print it. A binding belongs to the screens that its `where` names;
+the groups of screens below are what several bindings share.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
 
-MAIN, LOOKUP, SCREENS = ("main",), ("lookup",), ("main", "lookup")
-MONEY, RESULTS = ("money",), ("money", "trips")
-RECORDS = ("main", "lookup", "journal", "history", "alerts")
-LISTS = (*RECORDS, *RESULTS)
-ROWS, READ_ANEW = (*LISTS, "detail"), (*SCREENS, "history")
+MAIN: Final = ("main",)
+LOOKUP: Final = ("lookup",)
+SCREENS: Final = ("main", "lookup")
+MONEY: Final = ("money",)
+OF_MONEY: Final = ("money", "trips")
+RECORDS: Final = ("main", "lookup", "journal", "history", "alerts")
+LISTS: Final = (*RECORDS, *OF_MONEY)
+KEYED: Final = (*LISTS, "detail")
+POLLED: Final = (*SCREENS, "history")
 DATED: Final = ("main", "history", "money")
 PANELLED: Final = (*SCREENS, "alerts", "money")
 EVERYWHERE: Final = ("app",)
@@ -37,7 +42,8 @@ SCREEN_NAMES: Final[Mapping[str, str]] = {
 class KeyBinding(NamedTuple):
     """One binding: `id` for the configuration, Textual's key names, the action, and its description.
 
-    A binding that works `in_dialogs` runs before the focused widget gets the key.
+    `where` names its screens; `hint` puts it into the bottom line. A binding that works `in_dialogs` runs before the
+    focused widget gets the key.
     """
 
     id: str
@@ -78,16 +84,16 @@ def _opens(table: Table[object], action: str, verb: str, group: str) -> KeyBindi
 
 
 def _moves(move: Move, keys: str, description: str, tooltip: str) -> KeyBinding:
-    return KeyBinding(move, keys, f"move('{move}')", description, tooltip, "Rows", ROWS)
+    return KeyBinding(move, keys, f"move('{move}')", description, tooltip, "Rows", KEYED)
 
 
 BINDINGS: Final = (
-    KeyBinding("help", "question_mark,f1", "app.help", "Help", "every key and what it does", "Anywhere", ROWS, True),
+    KeyBinding("help", "question_mark,f1", "app.help", "Help", "every key and what it does", "Anywhere", KEYED, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
     KeyBinding(
-        "back", "escape", "back", "Back", "close, clear filter, dates and messages, leave zoom", "Anywhere", ROWS
+        "back", "escape", "back", "Back", "close, clear filter, dates and messages, leave zoom", "Anywhere", KEYED
     ),
-    KeyBinding("quit", "q", "leave", "Quit", "quit; asks first while an outcome is unknown", "Anywhere", ROWS),
+    KeyBinding("quit", "q", "leave", "Quit", "quit; asks first while an outcome is unknown", "Anywhere", KEYED),
     KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
     KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", PANELLED),
     KeyBinding(
@@ -108,14 +114,14 @@ BINDINGS: Final = (
     _moves(Move.LAST, "G,end", "Last row", "to the last row"),
     KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", RECORDS, True),
     KeyBinding(
-        "rows", "enter", "detail", "Rows", "the fills that a figure, day or trip is made of", "Rows", RESULTS, True
+        "rows", "enter", "detail", "Rows", "the fills that a figure, day or trip is made of", "Rows", OF_MONEY, True
     ),
     KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", LISTS, True),
     KeyBinding("sort", "s", "sort", "Sort", "by a column of the list; twice: by this column", "Rows", LISTS, True),
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", LISTS),
     KeyBinding("sort_undo", "backspace", "sort_undo", "Undo sort", "undo the last change of order", "Rows", LISTS),
-    KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", ROWS),
-    KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", ROWS),
+    KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", KEYED),
+    KeyBinding("copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", KEYED),
     KeyBinding(
         "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", (*SCREENS, "history")
     ),
@@ -140,9 +146,9 @@ BINDINGS: Final = (
     KeyBinding("silence", "x", "silence", "Silence", "this alert, or let it sound again", "View", ("alerts",), True),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),
     KeyBinding("profile", "P", "profile", "Profile", "pick another account", "View"),
-    KeyBinding("poll_now", "u", "poll_now", "Read now", "read this panel again at once", "View", READ_ANEW),
+    KeyBinding("poll_now", "u", "poll_now", "Read now", "read this panel again at once", "View", POLLED),
     KeyBinding("pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True),
-    KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", ROWS),
+    KeyBinding("zone", "T", "zone", "UTC/local", "times in UTC or in local time", "View", KEYED),
     KeyBinding("reverse", "R", "reverse", "Reverse", "the position under the cursor", "Trading", MAIN, True),
     KeyBinding("journal", "J", "journal", "Journal", "what was sent, and its outcome", "Trading", SCREENS),
     KeyBinding("release", "x", "release", "Release", "free a symbol whose outcome is unknown", "Trading", ("journal",)),
