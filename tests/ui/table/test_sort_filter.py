@@ -39,9 +39,9 @@ def grown(rows: LoadedRows[Row], names: range) -> LoadedRows[Row]:
 def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
     made: Counter[str] = Counter()
     narrowing, rows = SortFilter(counted(made), DEFAULT_FORMAT), grown(LoadedRows(), range(250))
-    assert narrowing.make_ready(rows, 100)
-    assert narrowing.make_ready(rows, 100)
-    assert not narrowing.make_ready(rows, 100)
+    assert narrowing.texts.make_ready(rows, 100)
+    assert narrowing.texts.make_ready(rows, 100)
+    assert not narrowing.texts.make_ready(rows, 100)
     assert len(made) == sum(made.values()) == 250
     for pattern in ("r1", "", "r2"):
         narrowing.pattern = pattern
@@ -49,21 +49,21 @@ def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
         assert all((shown.row_id(index) or "").startswith(pattern) for index in range(shown.count))
     assert sum(made.values()) == 250
     grown(rows, range(250, 300))
-    assert not narrowing.make_ready(rows, 100)
+    assert not narrowing.texts.make_ready(rows, 100)
     assert sum(made.values()) == 300
 
 
 def test_another_zone_other_columns_and_another_source_are_made_anew() -> None:
     made: Counter[str] = Counter()
     narrowing, rows = SortFilter(counted(made), DEFAULT_FORMAT), grown(LoadedRows(), range(10))
-    narrowing.make_ready(rows, 100)
+    narrowing.texts.make_ready(rows, 100)
     narrowing.use_format(CellFormat(timezone(timedelta(hours=9))))
-    narrowing.make_ready(rows, 100)
+    narrowing.texts.make_ready(rows, 100)
     assert set(made.values()) == {2}
     narrowing.use_columns(counted(made))
-    narrowing.make_ready(rows, 100)
+    narrowing.texts.make_ready(rows, 100)
     assert set(made.values()) == {3}
-    narrowing.make_ready(grown(LoadedRows(), range(20, 25)), 100)
+    narrowing.texts.make_ready(grown(LoadedRows(), range(20, 25)), 100)
     assert [made[f"r{number}"] for number in range(20, 25)] == [1] * 5
 
 

@@ -253,7 +253,7 @@ class LookupScreen(TableScreen):
     def _make_ready(self) -> None:
         """Make a few rows ready at a time, so that no key has to wait."""
         model = self.rows_table.model
-        if self.is_attached and model.sort_filter.make_ready(model.source, READY_AT_A_TIME):
+        if self.is_attached and model.sort_filter.texts.make_ready(model.source, READY_AT_A_TIME):
             self.call_later(self._make_ready)
 
     def _show_totals(self, lookup: Lookup) -> None:

@@ -35,7 +35,7 @@ class SortFilter(Generic[RowT]):
         self.pattern = ""
         self.keep: Callable[[RowT], bool] | None = None
         self._columns = tuple(columns)
-        self._texts = _RowTexts(self._columns, cell_format)
+        self.texts = RowTexts(self._columns, cell_format)
         self._newest_view: _ArchiveView[RowT] | None = None
         self._shown_view: _ArchiveView[RowT] | None = None
 
@@ -54,34 +54,27 @@ class SortFilter(Generic[RowT]):
         A filter also looks at the hidden columns `also_searched`.
         """
         self._columns = tuple(columns)
-        self._texts.columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
-        self._texts.forget()
+        self.texts.columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
+        self.texts.forget()
         if self.sort is not None and self._column_of(self.sort) is None:
             self.sort = None
 
     def use_format(self, cell_format: CellFormat) -> None:
-        self._texts.cell_format = cell_format
-        self._texts.forget()
-
-    def make_ready(self, source: RowSource[RowT], count: int) -> bool:
-        """Make the texts of so many more rows of a source that only grows; returns whether there are more.
-
-        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
-        little as the others.
-        """
-        return self._texts.make_ready(source, count)
+        self.texts.cell_format = cell_format
+        self.texts.forget()
 
     def view_of(self, source: RowSource[RowT]) -> RowView[RowT]:
         """The rows of a source by the choice; of an archive, those shown before until the new ones are read."""
         if isinstance(source, SelfOrdering):
             return self._archive_view(source)
-        self._texts.forget_gone(source.count)
+        matches = matcher(self.pattern)
+        self.texts.forget_unused(source.count, is_filtered=matches is not None)
         column = self._column_of(self.sort)
         rows = view(
             source,
             sort_key=column.sort_key if column is not None else None,
             reverse=self.sort is not None and self.sort.reverse,
-            keep=self._row_test(),
+            keep=self._row_test(matches),
         )
         return RowView(rows)
 
@@ -92,7 +85,7 @@ class SortFilter(Generic[RowT]):
         newest = self._newest_view
         if newest is None or newest[:3] != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
-            rows = source.ordered(self.sort, self.pattern, self._texts.text_of) if is_narrowed else source
+            rows = source.ordered(self.sort, self.pattern, self.texts.text_of) if is_narrowed else source
             self._newest_view = newest = _ArchiveView(source, self.sort, self.pattern, rows)
         before = self._shown_view
         if before is None or before.source is not source:
@@ -100,10 +93,9 @@ class SortFilter(Generic[RowT]):
         self._shown_view = shown = before if newest.rows.is_pending else newest
         return RowView(shown.rows, shown.rows is not before.rows, shown.sort != before.sort)
 
-    def _row_test(self) -> Callable[[RowT], bool] | None:
-        matches, keep, text_of = matcher(self.pattern), self.keep, self._texts.text_of
+    def _row_test(self, matches: Callable[[str], bool] | None) -> Callable[[RowT], bool] | None:
+        keep, text_of = self.keep, self.texts.text_of
         if matches is None:
-            self._texts.forget_unprepared()
             return keep
         if keep is None:
             return lambda row: matches(text_of(row))
@@ -119,7 +111,7 @@ class _ArchiveView(NamedTuple, Generic[RowT]):
     rows: SelfOrdering[RowT]
 
 
-class _RowTexts(Generic[RowT]):
+class RowTexts(Generic[RowT]):
     """The text of each row that a filter searches, kept while the row stays the same: unchanged rows cost little."""
 
     def __init__(self, columns: tuple[Column[RowT], ...], cell_format: CellFormat) -> None:
@@ -142,6 +134,11 @@ class _RowTexts(Generic[RowT]):
         return text
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
+        """Make the texts of so many more rows of a source that only grows; returns whether there are more.
+
+        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
+        little as the others.
+        """
         begin = self._prepared[1] if self._prepared is not None and self._prepared[0] is source else 0
         end = min(source.count, begin + count, TEXTS_KEPT)
         self._prepared = (source, end)
@@ -155,12 +152,10 @@ class _RowTexts(Generic[RowT]):
         if self._prepared is not None:
             self._prepared = (self._prepared[0], 0)
 
-    def forget_gone(self, row_count: int) -> None:
-        if len(self._by_row_id) > row_count + TEXTS_OF_ROWS_GONE:
-            self._by_row_id.clear()
-
-    def forget_unprepared(self) -> None:
-        if self._prepared is None:
+    def forget_unused(self, row_count: int, *, is_filtered: bool) -> None:
+        """Forget all texts if nothing needs them, or if too many are of rows that are gone."""
+        needs_texts = is_filtered or self._prepared is not None
+        if not needs_texts or len(self._by_row_id) > row_count + TEXTS_OF_ROWS_GONE:
             self._by_row_id.clear()
 
 

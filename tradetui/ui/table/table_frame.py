@@ -23,8 +23,7 @@ from tradetui.wire.text.counted import counted
 
 _CORNERS: Final = 6
 """Cells of the border's top line beside the titles: corners, a line beside each, a blank before and after."""
-_SHORTEST_LINE: Final = 3
-"""Cells of the line between the two titles, with the blanks around it."""
+_SHORTEST_LINE: Final = 3  # cells of the line between the two titles, with the blanks around it
 
 
 def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str], more: str = "") -> str:
