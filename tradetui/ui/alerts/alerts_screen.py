@@ -25,8 +25,7 @@ from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import ClosableScreen
 
 LOG_READ_EVERY_S = 1.0
-_LINES_BESIDE_ROWS = 3
-"""Lines of a panel beside its rows: its border and the titles of the columns."""
+_LINES_BESIDE_ROWS = 3  # lines of a panel beside its rows: its border and the titles of the columns
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
 
 

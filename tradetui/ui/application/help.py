@@ -23,10 +23,8 @@ from tradetui.ui.header.header_content import Alarm
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 from tradetui.ui.key_bindings.line_box import LineBox
 
-_BESIDE_LINES: Final = 10
-"""Cells of the dialog and its frame beside the lines."""
-_NARROWEST: Final = 12
-"""The fewest cells of a key's description."""
+_BESIDE_LINES: Final = 10  # cells of the dialog and its frame beside the lines
+_NARROWEST: Final = 12  # the fewest cells of a key's description
 
 
 @dataclass(frozen=True, slots=True)

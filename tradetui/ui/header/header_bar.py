@@ -25,8 +25,7 @@ _ACCESS: Final = {
     "KEY READS ONLY": "bold $background on $primary",
 }
 _TWO_LINES_FROM: Final = 12
-_GAP: Final = 3
-"""Cells between two figures."""
+_GAP: Final = 3  # cells between two figures
 _UNKNOWN_BADGE: Final = "bold $background on $error"
 Part: TypeAlias = tuple[str, str]
 

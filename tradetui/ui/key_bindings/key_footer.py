@@ -14,26 +14,11 @@ from textual.widget import Widget
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding
 
 _GAP = 2
-_NOTE_PART = 3
-"""A note that would take more than a third of the line is left out."""
-_HINT_ORDER: Final = (
-    "help",
-    "reverse",
-    "detail",
-    "filter",
-    "dates",
-    "sort",
-    "view",
-    "zoom",
-    "money",
-    "alerts",
-    "screens",
-    "lock",
-    "product",
-    "pause",
-)
-"""Keys that do not fit are left out from the end, so the most used come first."""
-_RANKS: Final = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
+_NOTE_PART = 3  # a note that would take more than a third of the line is left out
+_MOST_USED: Final = ("help", "reverse", "detail", "filter", "dates", "sort", "view")
+_LESS_USED: Final = ("zoom", "money", "alerts", "screens", "lock", "product", "pause")
+"""Keys that do not fit are left out from the end, so the most used of these come first."""
+_RANKS: Final = {id_: rank for rank, id_ in enumerate((*_MOST_USED, *_LESS_USED))}
 
 
 class Hint(NamedTuple):

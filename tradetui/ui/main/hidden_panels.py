@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
 _KEPT_WHOLE: Final = ("alerts", TableName.ACCOUNTS)
-_LOWEST_TERMINAL: Final = 8
-"""The fewest lines of a terminal that shows these lines."""
-_SHORTEST_HEADLINE: Final = 8
-"""Cells of a headline below which it says nothing."""
+_LOWEST_TERMINAL: Final = 8  # the fewest lines of a terminal that shows these lines
+_SHORTEST_HEADLINE: Final = 8  # cells of a headline below which it says nothing
 
 
 class HiddenPanels(Widget):

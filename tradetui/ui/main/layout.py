@@ -19,15 +19,13 @@ NARROWEST: Final = 58
 """The fewest cells across of a useful panel, its border included."""
 LOWEST: Final = 9
 """Lines of a panel that shares the screen: border, titles, five rows and a note."""
-_LINES_OUTSIDE: Final = 4
-"""Lines outside the panels: two of the header, one for the hidden panels and one for the keys."""
+_LINES_OUTSIDE: Final = 4  # lines outside the panels: two of the header, one for the hidden panels and one for the keys
 _DEFAULT_THREE: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
 _REPLACES: Final[Mapping[str, str]] = {TableName.ACCOUNTS: TableName.POSITIONS, TableName.TRIGGERS: TableName.ORDERS}
 """Where three panels are shown: which of the default ones a panel replaces when it gets the focus."""
 _WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 3, TableName.ORDERS: 2, TableName.FILLS: 2}
 """How much the content of a panel counts, 1 for the others."""
-_LOSS_BY_EMPTY_CELLS: Final = 8
-"""The loss of an arrangement all of whose cells stay empty, in the unit of the weights."""
+_LOSS_BY_EMPTY_CELLS: Final = 8  # the loss of an arrangement all of whose cells stay empty, in the unit of the weights
 
 
 class PanelNeed(NamedTuple):
@@ -135,24 +133,22 @@ def _placed(part: ArrangementPart, region: Region, needs: Mapping[str, PanelNeed
     """The panels of a part within its region."""
     if isinstance(part, str):
         return {part: region}
-    most, least = [_need(child, needs) for child in part.parts], [_least(child) for child in part.parts]
-    favours_first = _holds_positions(part.parts[0])
     left, top, width, height = region
+    needs_of_parts, least = [_need(child, needs) for child in part.parts], [_least(child) for child in part.parts]
+    favours_first = _holds_positions(part.parts[0])
     placed: dict[str, Region] = {}
     if part.is_stack:
-        heights = divide(
-            height, [need.lines for need in most], [need.lines for need in least], favours_first=favours_first
-        )
-        for child, child_height in zip(part.parts, heights, strict=True):
-            placed |= _placed(child, Region(left, top, width, child_height), needs)
-            top += child_height
+        most_lines, least_lines = [need.lines for need in needs_of_parts], [need.lines for need in least]
+        heights = divide(height, most_lines, least_lines, favours_first=favours_first)
+        for child, lines in zip(part.parts, heights, strict=True):
+            placed |= _placed(child, Region(left, top, width, lines), needs)
+            top += lines
     else:
-        widths = divide(
-            width, [need.cells for need in most], [need.cells for need in least], favours_first=favours_first
-        )
-        for child, child_width in zip(part.parts, widths, strict=True):
-            placed |= _placed(child, Region(left, top, child_width, height), needs)
-            left += child_width
+        most_cells, least_cells = [need.cells for need in needs_of_parts], [need.cells for need in least]
+        widths = divide(width, most_cells, least_cells, favours_first=favours_first)
+        for child, cells in zip(part.parts, widths, strict=True):
+            placed |= _placed(child, Region(left, top, cells, height), needs)
+            left += cells
     return placed
 
 

@@ -30,8 +30,7 @@ SMALLEST_CELL: Final = 8
 LARGEST_CELL: Final = 14
 _NARROWEST_CELL: Final = 4
 _NARROWEST_AMOUNT: Final = 5
-_CENTS_FROM: Final = 12
-"""The width of a cell from which amounts have cents."""
+_CENTS_FROM: Final = 12  # the width of a cell from which amounts have cents
 _DAY_WIDTH: Final = 2
 _CURSOR_WIDTH: Final = 1
 _UNITS: Final = ((Decimal(10) ** 9, "b"), (Decimal(10) ** 6, "m"), (Decimal(10) ** 3, "k"))

@@ -51,8 +51,7 @@ RESULT_HEIGHT: Final = 15 + FRAME
 CALENDAR_WIDTH: Final = (DAYS_A_WEEK + 1) * SMALLEST_CELL + FRAME
 _WIDEST_CALENDAR: Final = (DAYS_A_WEEK + 1) * LARGEST_CELL + FRAME
 _NARROWEST_GROUPS: Final = 31
-_LOWEST_BELOW: Final = 12
-"""Lines of the lower row of panels: six weeks, their heading, three sentences, the frame."""
+_LOWEST_BELOW: Final = 12  # lines of the lower row of panels: six weeks, their heading, three sentences, the frame
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 
 

@@ -20,8 +20,7 @@ from tradetui.trading.results.periods import day_at, month_of
 
 READ_EVERY_S: Final = 5.0
 """Seconds between readings of the figures while new fills come in."""
-_PAUSE_PER_READING: Final = 20
-"""Reading takes a twentieth of the time at most, however long one reading is."""
+_PAUSE_PER_READING: Final = 20  # reading takes a twentieth of the time at most, however long one reading is
 _CHOICES: Final = tuple(PeriodChoice)
 
 

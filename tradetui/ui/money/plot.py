@@ -21,16 +21,14 @@ from tradetui.trading.results.periods import day_start_ms, month_of
 from tradetui.ui.money.chart import Chart, ChartInk, ChartPoint, ChartText
 from tradetui.wire.exchange_time import DAY_MS, unix_ms, utc_moment
 
-_BELOW: Final = 2
-"""Lines under the canvas: the axis and its labels."""
+_BELOW: Final = 2  # lines under the canvas: the axis and its labels
 _figure_free: Final = Lock()
 """plotext draws on one figure for the whole process."""
 _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10), Decimal(20))
 """Round steps between ticks, of the same order of magnitude."""
 _HOUR_MS: Final = 3_600_000
 _MOST_AMOUNTS: Final = 9
-_NARROWEST_TICK: Final = 8
-"""Columns from one tick of time to the next: a label such as `23 Oct` and a gap."""
+_NARROWEST_TICK: Final = 8  # columns from one tick of time to the next: a label such as `23 Oct` and a gap
 _HOURS: Final = (1, 2, 3, 4, 6, 8, 12)
 _DAYS: Final = (1, 2, 7, 14)
 _MONTHS: Final = (1, 2, 3, 6, 12, 24, 60)

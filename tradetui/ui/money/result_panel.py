@@ -34,8 +34,7 @@ from tradetui.wire.text.sanitize import scrub
 
 _MARGIN, _NAME, _AMOUNT, _MARK, _LEFT_NOTE, _RIGHT_NOTE = 1, 13, 10, 1, 9, 10
 INNER_WIDTH = _MARGIN + _NAME + _AMOUNT + _MARK + _LEFT_NOTE + _RIGHT_NOTE + _MARGIN
-_MANY_TIMES: Final = 10
-"""From this multiple of gross on, fees are shown as a multiple of it, and not in per cent."""
+_MANY_TIMES: Final = 10  # from this multiple of gross on, fees are shown as a multiple of it, and not in per cent
 
 
 class Opens(StrEnum):

@@ -49,8 +49,7 @@ EXTRA = "not in the interface"
 DERIVED = "worked out"
 AS_REQUESTED = "as requested"
 NOT_SENT = "not sent"
-_BEHIND_A_RECORD = ("received", "unreadable")
-"""Attributes of a nested object that are no fields of the interface."""
+_BEHIND_A_RECORD = ("received", "unreadable")  # attributes of a nested object that are no fields of the interface
 _HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone", "UTC/local"), ("back", "back"))
 
 

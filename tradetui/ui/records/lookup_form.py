@@ -24,8 +24,7 @@ from tradetui.wire.exchange_time import utc_moment
 
 AROUND_THE_FIELDS = 11
 """Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
-_ROOMY_HEIGHT = 30
-"""Lines of a form in which every problem is shown whole."""
+_ROOMY_HEIGHT = 30  # lines of a form in which every problem is shown whole
 _TIMES: Final = ("startTime", "endTime")
 _TITLES: Final[Mapping[str, str]] = {
     "startTime": "From",

@@ -27,8 +27,7 @@ from tradetui.wire.text.sanitize import scrub
 
 Ending = Callable[[Room], Content]
 _LOOK_S: Final = 1.0
-_NO_SCREEN: Final = Room(80, 24)
-"""The room of an ending that is no longer drawn, and becomes a message."""
+_NO_SCREEN: Final = Room(80, 24)  # the room of an ending that is no longer drawn, and becomes a message
 
 
 class AttemptView(Protocol):

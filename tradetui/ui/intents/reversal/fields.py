@@ -28,8 +28,7 @@ from tradetui.wire.text.decimal_text import typed_number
 
 BACK_S: Final = 0.5
 """Seconds after arming again until the focus comes back: an Enter under way must not find a button."""
-_LONGEST_REPEATED: Final = 40
-"""Characters of a wrong text that are repeated in a sentence."""
+_LONGEST_REPEATED: Final = 40  # characters of a wrong text that are repeated in a sentence
 
 
 class SizeBox(LineBox):

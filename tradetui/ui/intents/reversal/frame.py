@@ -23,13 +23,10 @@ _KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock}"
 _KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
 _MORE_BELOW: Final = "   PgDn More"
 _GAP: Final = "   "
-_BESIDE_BUTTON: Final = 30
-"""Cells of the line of buttons beside the confirm button's title."""
+_BESIDE_BUTTON: Final = 30  # cells of the line of buttons beside the confirm button's title
 _LEAST_BUTTON: Final = 16
-_BESIDE_TITLE: Final = 8
-"""Cells of the frame's top beside account and state: corners, and blanks around both."""
-_SLOW_S: Final = 1.0
-"""Reading that takes longer is reported: the first figures are older by it."""
+_BESIDE_TITLE: Final = 8  # cells of the frame's top beside account and state: corners, and blanks around both
+_SLOW_S: Final = 1.0  # reading that takes longer is reported: the first figures are older by it
 
 
 class Phase(Enum):

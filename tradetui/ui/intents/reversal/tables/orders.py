@@ -22,8 +22,7 @@ _ACTION, _AWAY = 36, 8
 _GAP: Final = 3
 _LEAST_ACTION: Final = 22
 _NEW: Final = " ◂ new"
-_LEAST_RUN: Final = 2
-"""Of more similar neighbours than this, only the nearest and the furthest are listed."""
+_LEAST_RUN: Final = 2  # of more similar neighbours than this, only the nearest and the furthest are listed
 
 
 def orders_table(

@@ -24,12 +24,9 @@ CHANGED: Final = "bold $warn"
 DIFFERENT: Final = "DIFFERENT"
 """Marks a row whose outcome is not as previewed."""
 _GAP: Final = 3
-_WIDE_FROM: Final = 98
-"""Cells from which notes stand behind their rows."""
-_AIRY_FROM: Final = 30
-"""Lines from which blank lines part the tables."""
-_MANY_ORDERS_FROM: Final = 44
-"""Lines from which many orders are listed."""
+_WIDE_FROM: Final = 98  # cells from which notes stand behind their rows
+_AIRY_FROM: Final = 30  # lines from which blank lines part the tables
+_MANY_ORDERS_FROM: Final = 44  # lines from which many orders are listed
 _LABEL: Final = 18
 
 
