@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from tradetui.commands.process.console import Output, stdout
 from tradetui.desk.tables.export import csv_cell
@@ -15,11 +15,13 @@ from tradetui.desk.tables.rows.row_source import RowT
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.text.sanitize import scrub
 
+WrittenT = TypeVar("WrittenT", contravariant=True)
 
-class RowWriter(Protocol):
+
+class RowWriter(Protocol[WrittenT]):
     """Takes rows one at a time; `close` completes the output even after a failure midway."""
 
-    def write(self, row: Mapping[str, object]) -> None: ...
+    def write(self, row: WrittenT) -> None: ...
 
     def close(self) -> None: ...
 
@@ -86,7 +88,7 @@ class TableWriter:
         self._output.flush()
 
 
-def row_writer(options: argparse.Namespace, columns: Sequence[str]) -> RowWriter:
+def row_writer(options: argparse.Namespace, columns: Sequence[str]) -> RowWriter[Mapping[str, object]]:
     if options.json:
         return JsonWriter(stdout())
     return csv_writer(stdout(), columns) if getattr(options, "csv", False) else TableWriter(stdout(), columns)

@@ -30,7 +30,6 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import FuturesBill, FuturesBillsRequest
 from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
 
 HEADINGS: Final = (
@@ -101,7 +100,7 @@ class BittyTaxWriter:
         self.trade_bills = self.incomplete = 0
         self.oldest_ms: int | None = None
 
-    def write(self, row: Record | ProductRow[Record]) -> None:
+    def write(self, row: object) -> None:
         """Take a record; futures fills come with their product type."""
         self._rows += self._events_of(row)
 
@@ -127,7 +126,7 @@ class BittyTaxWriter:
             remarks.append(f"the exchange gave no fee or no profit for {fills}; enter it by hand.")
         return remarks
 
-    def _events_of(self, row: Record | ProductRow[Record]) -> Iterable[TaxRow]:
+    def _events_of(self, row: object) -> Iterable[TaxRow]:
         if isinstance(row, ProductRow):
             record = row.record
             if isinstance(record, FuturesFill):

@@ -1,7 +1,7 @@
-"""The options of `tradetui show`: the parser takes them from the interface's parameters, and they become requests.
+"""The options of `tradetui show`, and the requests that they make.
 
-What an endpoint lets a client ask is an option here without another line of code; its rules are held before anything
-is sent.
+Each parameter of an endpoint is an option, taken from the catalogue without another line of code. The endpoint's rules
+are checked before anything is sent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import re
 from collections.abc import Iterable, Mapping
 from datetime import tzinfo
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from tradetui.commands.process.flags import CommandParser, global_flags_into
 from tradetui.desk.tables.table import TABLES, TableName
@@ -27,48 +27,46 @@ from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import check_window
 from tradetui.wire.typed_time import end_until_now, milliseconds
 
-ReadSpan: TypeAlias = tuple[int, int]
-"""Start and end in Unix milliseconds, both included."""
 PNL: Final = "pnl"
 TRIPS: Final = "trips"
 EQUITY: Final = "equity"
 RESULTS: Final = (PNL, TRIPS, EQUITY)
-_PNL_HELP: Final = (
-    "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
-    "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
-    "day of the order's last fill. funding is null where it cannot be read, and not in net then. complete is false "
-    "where fills of the row's period are not read, lie before what the exchange kept, or came without their fee or "
-    "profit, which is not in the figures then; a period that lasts until now counts as read for two minutes. "
-    "unexplained is what the wallet moved by beyond net and transfers; null by symbol, and where not all fills and "
-    "bills of it are read."
-)
-_TRIPS_HELP: Final = (
-    "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
-    "startProven is false where more may have been held before the first fill that is known. funding is null where "
-    "it is not known, and not in net then; netDifference is what the exchange's own net result of the position has "
-    "beyond net, null where it gives none. complete is false where the exchange gave no fee or no profit for a fill "
-    "of it, which is not in fees, gross and net then. entry and exit are "
-    "averages: JSON and CSV give them 12 significant digits, text as many decimals as the symbol's prices have. Times "
-    "are in milliseconds, in CSV also in UTC, and in text in the profile's time zone."
-)
-_EQUITY_HELP: Final = (
-    "What the accounts of the profile's product types were worth together, in USDT, oldest first: sampled once a "
-    "minute by every session, one an hour kept after a week and one a day after a quarter."
-)
-MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    TableName.ORDERS: ("status", (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
-    TableName.TRIGGERS: ("planType", QUERIED_PLAN_TYPES),
-}
-"""The parameter whose values a panel reads one by one, unless the person gives it."""
-CONVERT_DEFAULT_DAYS = 90
-BITTYTAX = "bittytax"
-_TAXED = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
-_TAX_HELP = (
-    "CSV of transaction records for BittyTax, oldest first; a record gives the same line in every export, so equal "
-    "lines of two exports are one event. fills: profit, fees and funding; spot-bills: all but spot trades"
-)
+BITTYTAX: Final = "bittytax"
+_TAXED: Final = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
+CONVERT_DEFAULT_DAYS: Final = 90
 _TIME_HELP: Final = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
-_OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
+_OWN: Final = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
+"""Parameters that have an option of their own instead of the one that every parameter gets."""
+
+
+class MergedParameter(NamedTuple):
+    """A parameter that takes one value a request: `show` reads all `values` and merges them, unless one is given."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+MERGED: Final[Mapping[str, MergedParameter]] = {
+    TableName.ORDERS: MergedParameter("status", (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
+    TableName.TRIGGERS: MergedParameter("planType", QUERIED_PLAN_TYPES),
+}
+
+
+class ReadSpan(NamedTuple):
+    """A span of time in Unix ms, both ends included."""
+
+    since_ms: int
+    until_ms: int
+
+
+class ShowRequests(NamedTuple):
+    """The requests of one `tradetui show`: a group for each product type, whose rows are merged.
+
+    `span` is the whole span where it is longer than one request may ask for: the requests have its newest piece.
+    """
+
+    groups: list[list[Any]]
+    span: ReadSpan | None
 
 
 def show_parser() -> CommandParser:
@@ -86,19 +84,21 @@ def show_parser() -> CommandParser:
     return parser
 
 
-def requests_of(
-    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
-) -> tuple[list[list[Any]], ReadSpan | None]:
-    """One group of requests per product type, and the span of all, if any; raises InvalidRequest."""
-    values = _values_of(options, endpoint, loaded, now_ms)
+def requests_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> ShowRequests:
+    """The requests that the options make; raises InvalidRequest."""
+    values = _values_of(options, endpoint, zone_named(loaded.profile.timezone), now_ms)
     span = _span_in_pieces(options, endpoint, values, now_ms)
+    if span is not None and endpoint.time is not None:
+        values["startTime"], values["endTime"] = next(split_span(*span, endpoint.time.piece_ms))
+    merged = MERGED.get(options.what)
     groups = []
     for product_type in _product_types(options, endpoint, loaded, values.get("symbol")):
         base = values if product_type is None else {**values, "productType": product_type}
-        name, choices = MERGED.get(options.what, ("", ()))
-        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
-        groups.append([endpoint.request(**base, **more) for more in chosen])
-    return groups, span
+        variants: list[dict[str, str]] = [{}]
+        if merged is not None and merged.name not in base:
+            variants = [{merged.name: value} for value in merged.values]
+        groups.append([endpoint.request(**base, **variant) for variant in variants])
+    return ShowRequests(groups, span)
 
 
 def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> InvalidRequest:
@@ -123,6 +123,30 @@ def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> Inv
 def option_name(name: str) -> str:
     """The option of a parameter of the interface: `productType` is `product-type`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+_PNL_HELP: Final = (
+    "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
+    "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
+    "day of the order's last fill. funding is null where it cannot be read, and not in net then. complete is false "
+    "where fills of the row's period are not read, lie before what the exchange kept, or came without their fee or "
+    "profit, which is not in the figures then; a period that lasts until now counts as read for two minutes. "
+    "unexplained is what the wallet moved by beyond net and transfers; null by symbol, and where not all fills and "
+    "bills of it are read."
+)
+_TRIPS_HELP: Final = (
+    "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
+    "startProven is false where more may have been held before the first fill that is known. funding is null where "
+    "it is not known, and not in net then; netDifference is what the exchange's own net result of the position has "
+    "beyond net, null where it gives none. complete is false where the exchange gave no fee or no profit for a fill "
+    "of it, which is not in fees, gross and net then. entry and exit are "
+    "averages: JSON and CSV give them 12 significant digits, text as many decimals as the symbol's prices have. Times "
+    "are in milliseconds, in CSV also in UTC, and in text in the profile's time zone."
+)
+_EQUITY_HELP: Final = (
+    "What the accounts of the profile's product types were worth together, in USDT, oldest first: sampled once a "
+    "minute by every session, one an hour kept after a week and one a day after a quarter."
+)
 
 
 def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> None:
@@ -168,10 +192,10 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
 
 
 def _rule_of_flag(what: str, parameter: Parameter) -> str:
-    merged, defaults = MERGED.get(what, ("", ()))
-    if parameter.name != merged:
+    merged = MERGED.get(what)
+    if merged is None or parameter.name != merged.name:
         return parameter.explanation
-    return f"{parameter.changed(required=False).explanation} (default: {', '.join(defaults)}, merged)"
+    return f"{parameter.changed(required=False).explanation} (default: {', '.join(merged.values)}, merged)"
 
 
 def _rule_of_times(rule: TimeRule) -> str:
@@ -181,6 +205,12 @@ def _rule_of_times(rule: TimeRule) -> str:
     }
     window = f", within the last {rule.window_ms // DAY_MS} days" if rule.window_ms else ""
     return f"at most {rule.span_text.rstrip(',')} from --since to --until{window}{both.get(rule.both, '')}"
+
+
+_TAX_HELP: Final = (
+    "CSV of transaction records for BittyTax, oldest first; a record gives the same line in every export, so equal "
+    "lines of two exports are one event. fills: profit, fees and funding; spot-bills: all but spot trades"
+)
 
 
 def _add_format(parser: argparse.ArgumentParser, *, taxed: bool = False) -> None:
@@ -198,33 +228,38 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> dict[str, Any]:
+def _values_of(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms: int) -> dict[str, Any]:
     """The parameters of the request by name, from the options or with the interface's defaults."""
-    values = {
-        name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
-    }
-    for name, flag in (("startTime", "--since"), ("endTime", "--until")):
-        if (text := getattr(options, name, None)) is not None:
-            zone, at_end = zone_named(loaded.profile.timezone), name == "endTime"
-            moment_ms = milliseconds(text, now_ms, flag, zone, at_end=at_end)
-            values[name] = end_until_now(moment_ms, now_ms, flag, text, zone) if at_end else moment_ms
-    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
-    rule, start = endpoint.time, values.get("startTime")
-    if rule is not None and start is not None:
-        values["startTime"] = rule.kept_since(start, now_ms)
-        if rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms:
-            values.setdefault("endTime", now_ms)  # without an end, the exchange's own may lie long ago
-    if options.what == TableName.CONVERT:
-        values.setdefault("endTime", now_ms)
-        values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
-    if (older_than := getattr(options, "idLessThan", None)) is not None:
-        if not older_than.isdecimal():
-            raise InvalidRequest("idLessThan", "an id, which has digits alone", older_than, "Copy it from a row.")
-        values["idLessThan"] = older_than
+    typed = {name: getattr(options, name, None) for name in _parameters(endpoint)}
+    values = {name: value for name, value in typed.items() if value is not None}
+    values |= _times(options, endpoint, zone, now_ms)
+    older_than = values.get("idLessThan")
+    if older_than is not None and not older_than.isdecimal():
+        raise InvalidRequest("idLessThan", "an id, which has digits alone", older_than, "Copy it from a row.")
     if endpoint.page is not None:
         row_limit = options.limit if options.limit is not None else endpoint.page.default
         values["limit"] = endpoint.page.maximum if options.all else min(row_limit, endpoint.page.maximum)
     return values
+
+
+def _times(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms: int) -> dict[str, int]:
+    """`startTime` and `endTime` (Unix ms) as far as they are typed, or the endpoint needs them."""
+    times: dict[str, int] = {}
+    if (since := getattr(options, "startTime", None)) is not None:
+        times["startTime"] = milliseconds(since, now_ms, "--since", zone)
+    if (until := getattr(options, "endTime", None)) is not None:
+        moment_ms = milliseconds(until, now_ms, "--until", zone, at_end=True)
+        times["endTime"] = end_until_now(moment_ms, now_ms, "--until", until, zone)
+    rule, start = endpoint.time, times.get("startTime")
+    check_window(rule, start, times.get("endTime"), now_ms)
+    if rule is not None and start is not None:
+        times["startTime"] = rule.kept_since(start, now_ms)
+        if rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms:
+            times.setdefault("endTime", now_ms)  # without an end, the exchange's own may lie long ago
+    if options.what == TableName.CONVERT:
+        times.setdefault("endTime", now_ms)
+        times.setdefault("startTime", times["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
+    return times
 
 
 def _product_types(
@@ -242,12 +277,12 @@ def _product_types(
 
 
 def _span_in_pieces(
-    options: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int
+    options: argparse.Namespace, endpoint: Endpoint, values: Mapping[str, Any], now_ms: int
 ) -> ReadSpan | None:
-    """The span from --since to --until (or now) where all of it is wanted and exceeds the limit of one request.
+    """The span from --since to --until (or now), where all of it is wanted and must be read piece by piece.
 
-    So is a span that begins about where the exchange's records do, a limit that moves on while pages are read.
-    The times in `values` become those of its newest piece; reading goes on from there piece by piece.
+    It must where it exceeds the limit of one request, and where it begins about where the exchange's records do: that
+    limit moves on while pages are read.
     """
     rule, start = endpoint.time, values.get("startTime")
     end = values.get("endTime", now_ms)
@@ -255,9 +290,7 @@ def _span_in_pieces(
         return None
     if end - start <= rule.span_ms and start >= now_ms - SHORTEST_THREE_MONTHS_MS:
         return None
-    newest_start, newest_end = next(split_span(start, end, rule.piece_ms))
-    values |= {"startTime": newest_start, "endTime": newest_end}
-    return start, end
+    return ReadSpan(start, end)
 
 
 def _parameters(endpoint: Endpoint) -> tuple[str, ...]:

@@ -8,11 +8,11 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.process.failures import report
-from tradetui.commands.process.output import CsvWriter, row_writer
+from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 ROWS_AT_A_TIME = 25
 """Rows written before the loop reads from the exchange again."""
+ShownRow: TypeAlias = Record | ProductRow[Record] | Position
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,11 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if unknown:
         parser.refuse_rest(options.what, unknown)
     if options.what == "endpoints":
-        writer = row_writer(options, endpoints_table.COLUMNS)
-        for row in endpoints_table.rows():
-            writer.write(row)
-        writer.close()
-        return DONE
+        return _show_endpoints(options)
     # A global flag may stand before `show` or behind it.
     global_flags = {name: value for name, value in vars(options).items() if name in Flags.__dataclass_fields__}
     flags = replace(Flags.of(args), **global_flags)
@@ -66,50 +63,62 @@ def run(args: argparse.Namespace) -> int:
     return asyncio.run(_show(options, loaded))
 
 
+def _show_endpoints(options: argparse.Namespace) -> int:
+    writer = row_writer(options, endpoints_table.COLUMNS)
+    for row in endpoints_table.rows():
+        writer.write(row)
+    writer.close()
+    return DONE
+
+
 async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    endpoint = TABLES[options.what].endpoint
+    endpoint, zone = TABLES[options.what].endpoint, zone_named(loaded.profile.timezone)
     async with open_reader(loaded) as client:
         try:
-            requests, span = requests_of(options, endpoint, loaded, client.clock.wall_ms())
+            requests = requests_of(options, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
-            return report(in_options(problem, endpoint, zone_named(loaded.profile.timezone)))
-        writer: Any = _writer_of_rows(options) or row_writer(options, _columns(options.what, endpoint))
-        reader = RowsReader(options, client, endpoint, span, ReadingProgress(options.what))
-        progress = reader.progress
+            return report(in_options(problem, endpoint, zone))
+        reader = RowsReader(options, client, endpoint, requests.span, ReadingProgress(options.what))
+        tax_writer = None
+        if options.format == BITTYTAX:
+            from tradetui.commands.show.bittytax import BittyTaxWriter
+
+            tax_writer = BittyTaxWriter(stdout())
+        writer = tax_writer or _writer(options, endpoint)
         failure: Exception | None = None
         try:
-            async for row in _rows(reader, requests):
-                writer.write(row if writes_desk_rows(options) else _as_received(row))
-                progress.rows += 1
-                if progress.rows % ROWS_AT_A_TIME == 0:
-                    await asyncio.sleep(0)  # the next page is being read meanwhile
-            if options.format == BITTYTAX and options.what == TableName.FILLS and options.orderId is None:
-                await _write_funding(reader, writer, requests)
+            await _write_rows(reader, requests.groups, writer)
+            if tax_writer is not None and options.what == TableName.FILLS and options.orderId is None:
+                await _write_funding(reader, tax_writer, requests.groups)
         except BrokenPipeError:
             raise
         except Exception as problem:
             failure = problem
-        if failure is None or progress.rows or options.json:
+        # Rows that were read before a failure are printed all the same, and JSON is completed in any case.
+        if failure is None or reader.progress.rows or options.json:
             writer.close()
-        progress.end()
+        reader.progress.end()
     if failure is not None:
         return report(failure)
-    _say_what_is_left_out(options, progress, requests, zone_named(loaded.profile.timezone))
-    has_unknown = False
-    if options.format == BITTYTAX:
-        has_unknown = bool(writer.unknown or writer.incomplete)
-        for remark in writer.remarks():
-            say(f"tradetui: {remark}")
-    return ATTENTION if progress.undecodable_rows or has_unknown else DONE
+    _say_what_is_left_out(options, reader.progress, requests.groups, zone)
+    for remark in tax_writer.remarks() if tax_writer is not None else ():
+        say(f"tradetui: {remark}")
+    has_unknown = tax_writer is not None and bool(tax_writer.unknown or tax_writer.incomplete)
+    return ATTENTION if reader.progress.undecodable_rows or has_unknown else DONE
 
 
-def _rows(reader: RowsReader, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record] | Position]:
-    if reader.options.what != TableName.POSITIONS:
-        return reader.rows(requests)
-    from tradetui.commands.show.position_rows import held_positions
+async def _write_rows(reader: RowsReader, groups: list[list[Any]], writer: RowWriter[ShownRow]) -> None:
+    rows: AsyncIterator[ShownRow] = reader.rows(groups)
+    if reader.options.what == TableName.POSITIONS:
+        from tradetui.commands.show.position_rows import held_positions
 
-    of_product_types, with_market = [group[0] for group in requests], writes_desk_rows(reader.options)
-    return held_positions(reader.client, of_product_types, reader.progress, with_market=with_market)
+        of_product_types, with_market = [group[0] for group in groups], writes_desk_rows(reader.options)
+        rows = held_positions(reader.client, of_product_types, reader.progress, with_market=with_market)
+    async for row in rows:
+        writer.write(row)
+        reader.progress.rows += 1
+        if reader.progress.rows % ROWS_AT_A_TIME == 0:
+            await asyncio.sleep(0)  # the next page is being read meanwhile
 
 
 async def _write_funding(reader: RowsReader, writer: BittyTaxWriter, requests: list[list[Any]]) -> None:
@@ -129,7 +138,7 @@ def _period_of_funding(reader: RowsReader, request: Any, oldest_ms: int | None) 
         since_ms = 0
     elif since_ms is None or reader.progress.has_more:
         since_ms = now_ms if oldest_ms is None else oldest_ms
-    return since_ms, until_ms or now_ms
+    return ReadSpan(since_ms, until_ms or now_ms)
 
 
 def _say_what_is_left_out(
@@ -157,22 +166,28 @@ def _say_what_is_left_out(
         say(f"tradetui: not shown, since unreadable: {unreadable}. `tradetui doctor` says more.")
 
 
-def _writer_of_rows(options: argparse.Namespace) -> CsvWriter[object] | BittyTaxWriter | None:
-    """The writer of the desk's rows; None where they are written as received."""
-    if options.format == BITTYTAX:
-        from tradetui.commands.show.bittytax import BittyTaxWriter
-
-        return BittyTaxWriter(stdout())
+def _writer(options: argparse.Namespace, endpoint: Endpoint) -> RowWriter[ShownRow]:
+    """The writer of CSV as the screen exports it, or of rows as they were received."""
     if not options.csv:
-        return None
+        return _ReceivedRowWriter(row_writer(options, _columns(options.what, endpoint)))
     table = CsvTable(TABLES[options.what].every_column)
     return CsvWriter(stdout(), table.heading(), table.cells)
 
 
-def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
-    from tradetui.commands.show.position_rows import position_as_json
+class _ReceivedRowWriter:
+    """Writes records under the interface's own names, with the values as received."""
 
-    return position_as_json(row) if isinstance(row, Position) else row.received
+    def __init__(self, writer: RowWriter[Mapping[str, object]]) -> None:
+        self._writer = writer
+        self.close = writer.close
+
+    def write(self, row: ShownRow) -> None:
+        if isinstance(row, Position):
+            from tradetui.commands.show.position_rows import position_as_json
+
+            self._writer.write(position_as_json(row))
+        else:
+            self._writer.write(row.received)
 
 
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
