@@ -30,7 +30,7 @@ from tradetui.ui.key_bindings.binding_registry import (
     key_table,
     shown_keys,
 )
-from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
+from tradetui.ui.key_bindings.profile_bindings import bindings_of_key
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.possible_actions import PossibleActions

@@ -32,8 +32,7 @@ from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
-from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.preferences import PreferenceWriter, ScreenPreferences, TableChoice
@@ -55,10 +54,8 @@ if TYPE_CHECKING:
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 _Read = TypeVar("_Read")
-CRASHED: Final = 1
-"""The exit code after a failure of the program."""
-STARTED_S: Final = 3.0
-"""Seconds after which the start is over, so that collecting garbage delays nothing."""
+CRASHED: Final = 1  # the exit code after a failure of the program
+STARTED_S: Final = 3.0  # seconds after which the start is over, so that collecting garbage delays nothing
 _ASCII: Final = AsciiFilter()
 
 

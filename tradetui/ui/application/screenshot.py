@@ -9,7 +9,7 @@ from typing import Any
 from textual._context import visible_screen_stack
 from textual.app import App
 
-from tradetui.ui.key_bindings.textual_bindings import is_key_name
+from tradetui.ui.key_bindings.profile_bindings import is_key_name
 
 DRAWN_WITHIN_S = 0.3
 

@@ -22,7 +22,7 @@ from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.dialogs.question_dialogs import ListDialog
 from tradetui.ui.key_bindings.binding_registry import shown_keys
-from tradetui.ui.key_bindings.textual_bindings import long_name
+from tradetui.ui.key_bindings.profile_bindings import long_name
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.settings.time_zones import zone_label

@@ -28,14 +28,12 @@ PAINT_FIRST_S: Final = 0.02
 
 Painted lines are written by a thread of Textual's, which would wait for the passes below.
 """
-HELD_S: Final = 0.75
-"""The longest gap between repeats of a held key, of which the first is the longest."""
+HELD_S: Final = 0.75  # the longest gap between repeats of a held key, of which the first is the longest
 LONGEST_S: Final = 1.0
 """The longest wait of keys for the handler of the one before; then they go on, since it may be waiting for them."""
 ROUNDS: Final = 3
 """Passes through the queues: the key itself; the messages its handlers post; the messages that follow from those."""
-MOST_ROUNDS: Final = 12
-"""Passes after which the next key goes on though the focus keeps moving."""
+MOST_ROUNDS: Final = 12  # passes after which the next key goes on though the focus keeps moving
 
 
 class _QueuedKey(NamedTuple):

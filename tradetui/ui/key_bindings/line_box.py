@@ -9,8 +9,7 @@ from textual.widgets import Input
 
 from tradetui.ui.safe_text import notify
 
-LONGEST_TEXT: Final = 1_400
-"""Characters that a box takes: more than thirty addresses."""
+LONGEST_TEXT: Final = 1_400  # characters that a box takes: more than thirty addresses
 
 
 def one_line(text: str) -> str:

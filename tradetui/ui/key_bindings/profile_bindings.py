@@ -1,10 +1,16 @@
-"""A profile's own keys: which are in force, and why the others are not."""
+"""The bindings of a session in Textual's form: which of the profile's own keys are in force, and those of each screen.
+
+A key of the profile that cannot be taken is left out, and the reason is kept to be shown.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 
 from tradetui.ui.key_bindings.binding_registry import (
     BINDING_OF_ID,
@@ -14,11 +20,11 @@ from tradetui.ui.key_bindings.binding_registry import (
     bound_keys,
     shown_keys,
 )
-from tradetui.ui.key_bindings.textual_bindings import is_key_name, long_name
 
 RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
 """Former ids of bindings that profiles may still contain, with their present ids."""
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
+_MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 
 
 class KeyTrouble(NamedTuple):
@@ -57,6 +63,44 @@ def profile_bindings(changed: Mapping[str, str]) -> ProfileBindings:
         for clash in clashes:
             del taken[clash.id]
     return ProfileBindings(taken, tuple(troubles))
+
+
+def bindings(where: str) -> list[BindingType]:
+    """The bindings of one screen, with the ids by which a profile may change their keys."""
+    return [
+        Binding(
+            binding.keys,
+            binding.action,
+            binding.description,
+            tooltip=binding.tooltip,
+            id=binding.id,
+            show=binding.hint,
+            priority=binding.in_dialogs,
+        )
+        for binding in BINDINGS
+        if where in binding.where
+    ]
+
+
+def bindings_of_key(key: str, changed_keys: Mapping[str, str]) -> list[KeyBinding]:
+    """The bindings of a key, by Textual's name, on all screens; `changed_keys` are the profile's."""
+    return [binding for binding in BINDINGS if key in map(long_name, bound_keys(binding.id, changed_keys))]
+
+
+def is_key_name(name: str) -> bool:
+    """Whether a key can be pressed by this name: one character, or Textual's name of it, after modifiers with a +."""
+    modifiers, plus, key = name.rpartition("+")
+    if len(name) == 1 or not plus:
+        modifiers, key = "", name
+    if not set(filter(None, modifiers.split("+"))) <= _MODIFIERS:
+        return False
+    named = {*Keys, *KEY_NAME_REPLACEMENTS.values()}
+    return len(key) == 1 or key in named or key_to_character(key) is not None
+
+
+def long_name(name: str) -> str:
+    """Textual's name of a key: `slash` for `/`."""
+    return _character_to_key(name) if len(name) == 1 else name
 
 
 def _misspelt(id_: str, keys: str) -> KeyTrouble | None:

@@ -36,7 +36,7 @@ from tradetui.trading.positions import Position
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import Move
-from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.key_bindings.profile_bindings import bindings
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import MachineZone
 from tradetui.ui.table.record_table import RecordTable

@@ -22,7 +22,7 @@ from tradetui.ui.app_protocols import (
     trading_app,
 )
 from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
-from tradetui.ui.key_bindings.textual_bindings import bindings, bindings_of_key
+from tradetui.ui.key_bindings.profile_bindings import bindings, bindings_of_key
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import MachineZone, zone_named
 from tradetui.ui.terminal.drawn_once import StyledOnce
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.ui.settings.ui_settings import UiSettings
 
-NEWEST_ALERT: Final = "newest-alert"
-"""The id of the line above the keys, where it covers no figure."""
+NEWEST_ALERT: Final = "newest-alert"  # the id of the line above the keys, where it covers no figure
 
 
 class DeskScreen(StyledOnce[None]):
