@@ -138,7 +138,7 @@ class _PositionRows:
             entry = self.figures.price(self._entry_now(leg))
         elif after and estimates is not None:
             entry = estimate(self.figures.price(estimates.costs.entry_after))
-        size_seen = self._size_seen(leg)
+        size_seen = self._size_seen(leg, before)
         return _PositionRow(
             leg,
             leg,
@@ -146,16 +146,13 @@ class _PositionRows:
             after,
             entry,
             note=self._entry_note(leg) if before else "",
-            changed=None if size_seen is None else f"{ChangedFact.SIZE} was {self.figures.size(size_seen)}",
+            changed=None if size_seen == before else f"{ChangedFact.SIZE} was {self.figures.size(size_seen)}",
             style=f"bold ${leg.lower()}" if is_reversed else f"${leg.lower()}",
         )
 
     def _hedge_net_row(self, before: Legs, after: Legs) -> _PositionRow:
         net = before.long - before.short
-        long_seen, short_seen = self._size_seen(_Leg.LONG), self._size_seen(_Leg.SHORT)
-        net_seen = (before.long if long_seen is None else long_seen) - (
-            before.short if short_seen is None else short_seen
-        )
+        net_seen = self._size_seen(_Leg.LONG, before.long) - self._size_seen(_Leg.SHORT, before.short)
         changed = self.marks.was(ChangedFact.HELD)
         if net_seen != net:
             changed = f"net was {self.figures.size(net_seen, signed=True)}"
@@ -183,10 +180,10 @@ class _PositionRows:
                 row = replace(row, name=_Leg.NET, note=self._entry_note(self.plan.leg), changed=changed)
             yield row
 
-    def _size_seen(self, leg: _Leg) -> Decimal | None:
-        """A leg's size when the trader looked last; None where it has not changed since."""
+    def _size_seen(self, leg: _Leg, size_now: Decimal) -> Decimal:
+        """A leg's size when the trader looked last."""
         text = self.marks.before(ChangedFact.SIZE if leg == self.plan.leg else ChangedFact[leg.name])
-        return None if text is None else Decimal(text)
+        return size_now if text is None else Decimal(text)
 
     def _entry_now(self, leg: str) -> Decimal | None:
         symbol = self.preview.target.symbol

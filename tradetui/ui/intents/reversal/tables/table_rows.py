@@ -21,8 +21,7 @@ from tradetui.wire.text.sanitize import scrub
 _PLACES_OF_COINS: Final = 6
 _LIQUIDATION_FIGURES: Final = 4
 CHANGED: Final = "bold $warn"
-DIFFERENT: Final = "DIFFERENT"
-"""Marks a row whose outcome is not as previewed."""
+DIFFERENT: Final = "DIFFERENT"  # marks a row whose outcome is not as previewed
 _GAP: Final = 3
 _WIDE_FROM: Final = 98  # cells from which notes stand behind their rows
 _AIRY_FROM: Final = 30  # lines from which blank lines part the tables
