@@ -227,10 +227,7 @@ class OpenSort(OpenMessage):
 
 @dataclass(eq=False)
 class OpenColumns(OpenMessage):
-    """The choice of a table's columns, which `chosen` gets; `subject` names the rows.
-
-    `default` are the columns until somebody chooses.
-    """
+    """The choice of a table's columns, which `chosen` gets; `default` are those until somebody chooses."""
 
     table: Table[object]
     default: Sequence[Column[Never]]
@@ -243,10 +240,7 @@ class OpenProfiles(OpenMessage): ...
 
 @dataclass(eq=False)
 class OpenLookup(Message):
-    """The lookup of one kind of record, opened by the application itself, which holds it.
-
-    With texts, its form opens filled in with them.
-    """
+    """The lookup of one kind of record, which the application itself holds; with texts, its form opens filled in."""
 
     table: str
     texts: Mapping[str, str] | None = None

@@ -29,10 +29,7 @@ _NARROWEST: Final = 12  # the fewest cells of a key's description
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
-    """One line of the help. `keys` is empty for a figure or a note, which have none.
-
-    `off` is why the key does nothing now, empty where it does something.
-    """
+    """One line: `keys` is empty for a figure or a note, `off` is why the keys do nothing now, empty where they do."""
 
     group: str
     keys: str

@@ -22,8 +22,7 @@ from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, Prof
 from tradetui.ui.table.desk_screen import DeskScreen
 from tradetui.wire.text.sanitize import scrub
 
-SUMMARY_S: Final = 0.8
-"""Seconds to wait for a profile's configuration in the list of profiles."""
+SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the list of profiles
 UNKNOWN_UID: Final = "UID known once open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
 _TITLES: Final = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}

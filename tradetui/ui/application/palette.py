@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 NO_FILE: Final = "There is no configuration to read: this session was started without one."
 UNCHANGED: Final = "The configuration was read again. Nothing in it has changed for this session."
-READ_S: Final = 30.0
-"""Seconds for which the result is shown: it may be long."""
+READ_S: Final = 30.0  # seconds for which the result is shown: it may be long
 _NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page_up", "page_down", "first", "last"})
 
 

@@ -21,13 +21,11 @@ from tradetui.wire.text.sanitize import scrub
 
 THREAD_TURN_S: Final = 0.001
 """The longest wait of the threads that read keys and write the screen for the interpreter; Python's is 5 ms."""
-GRACE_S: Final = 0.7
-"""Seconds for the polite exit, the desk's own ending included."""
+GRACE_S: Final = 0.7  # seconds for the polite exit, the desk's own ending included
 RESTORING_S: Final = 0.1
 """Seconds for restoring in the hard exit: a terminal that takes no bytes must not keep the process."""
 LOOK_EVERY_MS: Final = 500
-SIGNALLED: Final = 128
-"""An exit code above it is this number and a signal's, as shells count."""
+SIGNALLED: Final = 128  # an exit code above it is this number and a signal's, as shells count
 ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
 """Signals that would otherwise end the process at once and leave the terminal as it is; Ctrl+C is a key here."""
 RESTORE: Final = (

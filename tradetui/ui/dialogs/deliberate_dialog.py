@@ -24,8 +24,7 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: look, then press it again."
-ARMS_S: Final = 0.5
-"""Seconds that a request is on the screen before it can be confirmed."""
+ARMS_S: Final = 0.5  # seconds that a request is on the screen before it can be confirmed
 Result = TypeVar("Result")
 
 

@@ -33,14 +33,13 @@ _SHORTEST_HEADLINE: Final = 8  # cells of a headline below which it says nothing
 
 
 class HiddenPanels(Widget):
-    """Shows the lines; a click goes to a panel."""
+    """Shows the lines; a click goes to a panel. `key_named` gives the key of a binding."""
 
     @dataclass(eq=False)
     class Chosen(Message):
         name: str
 
     def __init__(self, key_named: Callable[[str], str]) -> None:
-        """`key_named` gives the key of a binding."""
         super().__init__(id="hidden-panels")
         self._key_named = key_named
         self._panels: tuple[PanelSummary, ...] = ()

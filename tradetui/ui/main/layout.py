@@ -15,10 +15,8 @@ from textual.geometry import Region
 
 from tradetui.desk.tables.table import PANELS, TableName
 
-NARROWEST: Final = 58
-"""The fewest cells across of a useful panel, its border included."""
-LOWEST: Final = 9
-"""Lines of a panel that shares the screen: border, titles, five rows and a note."""
+NARROWEST: Final = 58  # the fewest cells across of a useful panel, its border included
+LOWEST: Final = 9  # lines of a panel that shares the screen: border, titles, five rows and a note
 _LINES_OUTSIDE: Final = 4  # lines outside the panels: two of the header, one for the hidden panels and one for the keys
 _DEFAULT_THREE: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
 _REPLACES: Final[Mapping[str, str]] = {TableName.ACCOUNTS: TableName.POSITIONS, TableName.TRIGGERS: TableName.ORDERS}

@@ -41,8 +41,7 @@ class PanelArea(Widget):
         }
         super().__init__(*self.panels.values(), id="panels")
         self._placing = _PanelLayout()
-        self.zoomed = False
-        """Whether one panel takes the whole screen."""
+        self.zoomed = False  # whether one panel takes the whole screen
         self.unpainted: set[str] = set()
         """The feeds whose newest rows are not painted; a hidden panel's stays in it until it is shown."""
 

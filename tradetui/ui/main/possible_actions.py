@@ -64,10 +64,7 @@ class PossibleActions(NamedTuple):
 
 
 class VanishedPosition:
-    """The position that closed under the cursor between two keys: the second key was not meant for the row there now.
-
-    Keys of one burst count as one key.
-    """
+    """The position that closed under the cursor since the key before; keys of one burst count as one key."""
 
     def __init__(self, table: RecordTable[Position]) -> None:
         self._table = table

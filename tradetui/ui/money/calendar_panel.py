@@ -25,8 +25,7 @@ from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TON
 
 DAYS_A_WEEK: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-SMALLEST_CELL: Final = 8
-"""The narrowest cell with an amount; in narrower ones, of four at least, is only its sign."""
+SMALLEST_CELL: Final = 8  # the narrowest cell with an amount; in narrower ones, of four at least, is only its sign
 LARGEST_CELL: Final = 14
 _NARROWEST_CELL: Final = 4
 _NARROWEST_AMOUNT: Final = 5
@@ -142,8 +141,7 @@ class CalendarPanel(Widget, can_focus=True):
 
     def __init__(self, today: date) -> None:
         super().__init__(id="calendar-days")
-        self.day = today
-        """The day under the cursor, whose month is shown."""
+        self.day = today  # the day under the cursor, whose month is shown
         self._grid = MonthGrid(month_of(today), {})
         self._notes: tuple[Content, ...] = ()
 

@@ -46,8 +46,7 @@ class ChartPanel(Widget, can_focus=True):
         self._drawn: ChartText | None = None
         self._drawn_of: tuple[Chart, int, int] | None = None
         """The chart, width and height of the last drawing, also while it is under way."""
-        self._cannot_draw = ""
-        """Why the last drawing failed; empty where it did not."""
+        self._cannot_draw = ""  # why the last drawing failed; empty where it did not
 
     def show(self, chart: Chart | None, nothing: str) -> None:
         if (chart, nothing) != (self._chart, self._nothing):

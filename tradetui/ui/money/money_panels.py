@@ -44,8 +44,7 @@ from tradetui.ui.table.table_frame import RecordsFrame, TitledFrame, nothing_mat
 
 _BAR_NAME: Final = "MONEY"
 _BAR_GAP: Final = 3
-FRAME: Final = 2
-"""Lines or columns of a panel beside its content."""
+FRAME: Final = 2  # lines or columns of a panel beside its content
 RESULT_WIDTH: Final = INNER_WIDTH + FRAME
 RESULT_HEIGHT: Final = 15 + FRAME
 CALENDAR_WIDTH: Final = (DAYS_A_WEEK + 1) * SMALLEST_CELL + FRAME

@@ -18,8 +18,7 @@ from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.trading.results.periods import day_at, month_of
 
-READ_EVERY_S: Final = 5.0
-"""Seconds between readings of the figures while new fills come in."""
+READ_EVERY_S: Final = 5.0  # seconds between readings of the figures while new fills come in
 _PAUSE_PER_READING: Final = 20  # reading takes a twentieth of the time at most, however long one reading is
 _CHOICES: Final = tuple(PeriodChoice)
 
@@ -30,30 +29,25 @@ class PeriodReading:
     def __init__(self, zone: tzinfo, opened_ms: int) -> None:
         """`opened_ms` (Unix) determines today before anything was read."""
         self.zone = zone
-        self._named = PeriodChoice.MONTH
-        """The named period, also while typed dates replace it."""
+        self._named = PeriodChoice.MONTH  # the named period, also while typed dates replace it
         self.dates: DateFilter | None = None
-        self.symbols: tuple[str, ...] = ()
-        """The chosen symbols; empty for all."""
+        self.symbols: tuple[str, ...] = ()  # the chosen symbols; empty for all
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
         self.today_unknown: PeriodResults | None = None
         """Today's results of all symbols while the header cannot say today's result; None otherwise."""
         self.audits_days = False
         """Whether the unexplained part is computed for each day, which takes as long as all the rest."""
-        self.has_any = True
-        """Whether there is a fill at all, in any period."""
+        self.has_any = True  # whether there is a fill at all, in any period
         self.fills_to_book: int | None = None
         """How many fills the archive still has to book before anything can be read."""
-        self.trouble = ""
-        self.bills_refused = ""
-        """Why the exchange gives no bills of the account; empty where it does."""
+        self.trouble = ""  # why the last reading failed
+        self.bills_refused = ""  # why the exchange gives no bills of the account; empty where it does
         self._now_ms = opened_ms
         self._read_at = 0.0
         self._took_s = 0.0
         self._read_state: object = None
-        self._symbols_of: DateFilter | None = None
-        """The typed dates whose symbols `symbols` are."""
+        self._symbols_of: DateFilter | None = None  # the typed dates whose symbols `symbols` are
 
     @property
     def choice(self) -> PeriodChoice | None:
@@ -99,10 +93,7 @@ class PeriodReading:
         return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _state_of(desk) != self._read_state
 
     async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
-        """Read the period and the calendar's month; errors are named in `trouble`.
-
-        `progress` is called whenever `fills_to_book` has changed.
-        """
+        """Read the period and the calendar's month; `progress` is called whenever `fills_to_book` has changed."""
         reader = desk.results()
         if reader is None:
             return

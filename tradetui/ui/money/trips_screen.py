@@ -23,8 +23,7 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen
 
-MOST_TRIPS: Final = 2_000
-"""The most round trips listed; a shorter period shows the others."""
+MOST_TRIPS: Final = 2_000  # the most round trips listed; a shorter period shows the others
 _HINTS: Final = ("help", "rows", "filter", "sort", "export", "back")
 
 

@@ -27,8 +27,7 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
 
-MOST_SUMMED: Final = 100_000
-"""The most fills that are summed, some seconds of reading."""
+MOST_SUMMED: Final = 100_000  # the most fills that are summed, some seconds of reading
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
 ORDER: Final = "by time; {sort} turns the order round; the filter finds {searched}"
 

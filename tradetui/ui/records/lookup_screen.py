@@ -35,8 +35,7 @@ from tradetui.ui.table.table_screen import TableScreen, show_choice
 from tradetui.wire.text.counted import counted, shown_of
 
 _HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
-TOTALS_TALL = 20
-"""Lines of a terminal that has room for the totals."""
+TOTALS_TALL = 20  # lines of a terminal that has room for the totals
 READY_AT_A_TIME = 100
 _BAR_WIDTH = 24
 NEEDS_QUERY = "This needs a query first."

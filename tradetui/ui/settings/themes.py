@@ -30,8 +30,7 @@ TONE_STYLES: Final[Mapping[str, str]] = {
 }
 """The theme's colours by the meaning of a figure."""
 CURSOR_STYLE: Final = "bold on $cursor"
-REVERSED_CURSOR_STYLE: Final = "reverse"
-"""Used if no background of ours is known to be visible under every colour."""
+REVERSED_CURSOR_STYLE: Final = "reverse"  # used if no background of ours is known to be visible under every colour
 
 
 def _dark(

@@ -18,8 +18,7 @@ _BETWEEN_PARTS: Final = " · "
 _MORE: Final = f" {ELLIPSIS}"
 WIDEST_NUMBER: Final = 28
 WIDEST_TEXT: Final = 120
-ROWS_KEPT: Final = 512
-"""Rows whose cells are remembered, more than any screen shows: each keeps its record alive."""
+ROWS_KEPT: Final = 512  # rows whose cells are remembered, more than any screen shows: each keeps its record alive
 
 
 class Drawn(NamedTuple):
@@ -58,8 +57,7 @@ class Cells(Generic[RowT]):
         if spare and lay_out(needs, room + spare).hidden_after < lay_out(needs, room).hidden_after:
             room += spare
         self._room = room
-        self.outgrown = False
-        """Whether a text is longer than its column, so that columns are to be laid out again."""
+        self.outgrown = False  # whether a text is longer than its column, so that columns are to be laid out again
         return self._use(lay_out(needs, room, self.layout.scrolled))
 
     def scroll_to(self, column_index: int) -> bool:

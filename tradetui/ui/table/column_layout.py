@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 GAP: Final = 1
-WIDEST_EXTRA_GAP: Final = 3
-"""Cells by which spare room may widen a gap: further apart the eye loses its row."""
+WIDEST_EXTRA_GAP: Final = 3  # cells by which spare room may widen a gap: further apart the eye loses its row
 
 
 class ColumnNeed(NamedTuple):

@@ -15,8 +15,7 @@ from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, 
 from tradetui.desk.tables.rows.text_filter import matcher
 
 TEXTS_KEPT: Final = 20_000
-TEXTS_OF_ROWS_GONE: Final = 500
-"""Texts of rows that are gone before all texts are forgotten."""
+TEXTS_OF_ROWS_GONE: Final = 500  # texts of rows that are gone before all texts are forgotten
 
 
 class RowView(NamedTuple, Generic[RowT]):
@@ -49,10 +48,7 @@ class SortFilter(Generic[RowT]):
         return Sort(column, reverse=self.sort == Sort(column))
 
     def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
-        """Use other columns; a sort by a removed one is removed, too.
-
-        A filter also looks at the hidden columns `also_searched`.
-        """
+        """Use other columns, and drop a sort by a removed one; a filter also searches the hidden `also_searched`."""
         self._columns = tuple(columns)
         self.texts.columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
         self.texts.forget()

@@ -16,10 +16,8 @@ from tradetui.ui.settings.themes import TONE_STYLES
 from tradetui.ui.table.cells import Cells, Drawn, fitted, whole_parts
 from tradetui.ui.table.column_layout import ColumnLayout
 
-FEWEST_ROWS: Final = 3
-"""The rows that have priority over the footer."""
-FEWEST_ABOVE_TOTALS: Final = 8
-"""The rows that have priority over totals, which the note then gives in short."""
+FEWEST_ROWS: Final = 3  # the rows that have priority over the footer
+FEWEST_ABOVE_TOTALS: Final = 8  # the rows that have priority over totals, which the note then gives in short
 MARGIN: Final = 1
 """Cells left of the first column, where the cursor's mark stands, and right of the last, where the scroll bar does."""
 _MARK: Final = "▸"
@@ -83,8 +81,7 @@ class TableLines:
         self._theme: Mapping[str, str] = {}
         self._styles: dict[str, Style] = {}
         self._toned: dict[tuple[str, Tone], Style] = {}
-        self.is_live = True
-        """Whether colours are drawn: figures that are not live any more have none."""
+        self.is_live = True  # whether colours are drawn: figures that are not live any more have none
 
     def forget_styles(self) -> bool:
         """Forget styles, since colours may have changed; returns whether the theme has."""

@@ -28,8 +28,7 @@ class TableModel(Generic[RowT_co]):
         newest_first: bool,
     ) -> None:
         """With `newest_first` the cursor stays on the first row as new ones come."""
-        self.source: RowSource[RowT_co] = NO_ROWS
-        """Everything there is, before filter and sort."""
+        self.source: RowSource[RowT_co] = NO_ROWS  # everything there is, before filter and sort
         self.rows: RowSource[RowT_co] = NO_ROWS
         self.cells = Cells(columns, DEFAULT_FORMAT)
         self.sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
@@ -76,10 +75,7 @@ class TableModel(Generic[RowT_co]):
         self.sort_filter.use_format(cell_format)
 
     def update_rows(self, *, by_choice: bool) -> ModelChange:
-        """Filter and sort the source again, compute the sums, and put the cursor back on its row.
-
-        `by_choice` says that the trader rearranged the rows.
-        """
+        """Filter, sort and sum the source again; `by_choice` says that the trader rearranged the rows."""
         view = self.sort_filter.view_of(self.source)
         self.rows = view.rows
         if not isinstance(self.source, SelfOrdering):
@@ -139,8 +135,7 @@ class TableCursor(Generic[RowT_co]):
         self.row_index = 0
         self.row_id: str | None = None
         self.column_index = 0
-        self.is_placed = False
-        """Whether the trader has moved the cursor or focused the table."""
+        self.is_placed = False  # whether the trader has moved the cursor or focused the table
         self._vanished: RowT_co | None = None
         self._rows: RowSource[RowT_co] = NO_ROWS
 

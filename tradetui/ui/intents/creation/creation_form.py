@@ -171,10 +171,7 @@ class CreationForm(ParameterForm[None]):
             ask_in_dialog(self, ReviewDialog(self._creation, request), self._reviewed)
 
     def _reviewed(self, created: CreationStatus) -> None:
-        """Replace the form by the result of what was sent.
-
-        After a refusal the form stays behind the result, to be corrected.
-        """
+        """Replace the form by the result; after a refusal it stays behind the result, to be corrected."""
         if created.state is State.REJECTED:
             self.app.push_screen(ResultDialog(self._creation, created, is_new=True))
         else:

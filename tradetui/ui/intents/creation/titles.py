@@ -16,8 +16,7 @@ TITLES: Final[Mapping[str, str]] = {
 """By the values of `CreationKind`."""
 BREAKPOINTS: Final = [(0, "-short"), (44, "-roomy")]
 """Lines from which a dialog of this room has boxes and buttons with borders."""
-WIDTHS: Final = [(0, "-narrow"), (80, "-wide")]
-"""Cells from which every title of the form is whole."""
+WIDTHS: Final = [(0, "-narrow"), (80, "-wide")]  # cells from which every title of the form is whole
 
 
 def choices(creation: Creation) -> list[str]:

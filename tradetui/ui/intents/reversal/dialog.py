@@ -64,15 +64,11 @@ class ReversalDialog(LockingDialog[None]):
         self._phase = Phase.READING
         self._preview: Preview | None = None
         self._unread = UnreadNotices()
-        self._marked: tuple[Change, ...] = ()
-        """The marked changes of the preview, also after they were read."""
-        self._was_armed = False
-        """Whether it could be confirmed once: earlier keys are dropped."""
+        self._marked: tuple[Change, ...] = ()  # the marked changes of the preview, also after they were read
+        self._was_armed = False  # whether it could be confirmed once: earlier keys are dropped
         self._note = ""
-        self._reading = ""
-        """The progress of reading, or why it failed; empty once it is done."""
-        self._unreadable = False
-        """Whether reading failed, so that there is no size to choose and nothing to confirm."""
+        self._reading = ""  # the progress of reading, or why it failed; empty once it is done
+        self._unreadable = False  # whether reading failed, so that there is no size to choose and nothing to confirm
         self._attempt: Attempt | None = None
         self._end: Ending | None = None
 

@@ -26,8 +26,7 @@ from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.decimal_text import typed_number
 
-BACK_S: Final = 0.5
-"""Seconds after arming again until the focus comes back: an Enter under way must not find a button."""
+BACK_S: Final = 0.5  # seconds after arming again until the focus comes back: an Enter under way must not find a button
 _LONGEST_REPEATED: Final = 40  # characters of a wrong text that are repeated in a sentence
 
 

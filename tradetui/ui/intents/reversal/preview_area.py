@@ -45,8 +45,7 @@ class PreviewArea(VerticalScroll):
 
     def __init__(self) -> None:
         super().__init__(can_focus=False)
-        self.read_whole = False
-        """Whether the end of the deciding part was on the screen."""
+        self.read_whole = False  # whether the end of the deciding part was on the screen
 
     def compose(self) -> ComposeResult:
         yield Static(sanitized("reading positions, orders and prices …"), id="body", markup=False)

@@ -33,10 +33,7 @@ def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
 
 
 class SymbolDialog(DimmingScreen[str | None]):
-    """Returns the text in capitals with single spaces, None if nothing was typed.
-
-    `objection` names its error; the dialog then stays open and shows that.
-    """
+    """Returns the text in capitals, None if nothing was typed; it stays open and shows what `objection` says of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
 
