@@ -272,7 +272,7 @@ def _speed(text: str) -> float:
 
 
 def _number(text: str) -> float:
-    """The number that a text is; one that fits nowhere where it is none."""
+    """The number that a text is; one that no option takes where it is none."""
     try:
         return float(text)
     except ValueError:

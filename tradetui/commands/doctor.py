@@ -1,6 +1,6 @@
-"""`tradetui doctor`: one line for each thing that a session needs, and a remedy for each that fails.
+"""`tradetui doctor`: checks one by one what a session needs, and prints a finding for each, with a remedy if it fails.
 
-It reads alone, and says "not checked" of what it could not find out, which is neither well nor a failure.
+It changes nothing at the exchange. What it cannot find out is "not checked", which is neither well nor a failure.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ class CheckStatus(StrEnum):
 
 
 _MARKS = {CheckStatus.OK: "ok  ", CheckStatus.FAILED: "FAIL", CheckStatus.NOT_CHECKED: "--  "}
-_JSON_OK = {CheckStatus.OK: True, CheckStatus.FAILED: False, CheckStatus.NOT_CHECKED: None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +72,14 @@ class Check:
     finding: str
     remedy: str = ""
 
+    def as_json(self) -> dict[str, str | bool | None]:
+        ok = None if self.status is CheckStatus.NOT_CHECKED else self.status is CheckStatus.OK
+        status, finding = str(self.status), self.finding
+        return {"check": self.name, "ok": ok, "status": status, "found": finding, "remedy": self.remedy}
 
-def _check(name: str, finding: str, remedy: str = "", *, passed: bool) -> Check:
-    return Check(name, CheckStatus.OK if passed else CheckStatus.FAILED, finding, remedy)
-
-
-def _passed(name: str, finding: str) -> Check:
-    return Check(name, CheckStatus.OK, finding)
-
-
-def _failed(name: str, finding: str, remedy: str) -> Check:
-    return Check(name, CheckStatus.FAILED, finding, remedy)
-
-
-def _unchecked(name: str, finding: str = _UNREACHABLE) -> Check:
-    return Check(name, CheckStatus.NOT_CHECKED, finding)
+    def as_text(self) -> str:
+        remedy = f"  ->  {self.remedy}" if self.remedy and self.status is CheckStatus.FAILED else ""
+        return f"{_MARKS[self.status]}  {self.name:<16} {self.finding}{remedy}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -98,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
     data_directory = _close_data_directory(loaded)
     account = identity_of(loaded)
     reached, online = asyncio.run(_online(loaded, route))
+    key_works = all(check.status is CheckStatus.OK for check in online if check.name == "key")
     checks = [
         _configuration(loaded),
         _passed("proxy", route.proxy_text or "none"),
@@ -105,28 +98,17 @@ def run(args: argparse.Namespace) -> int:
         data_directory,
         *_keys(loaded),
         _theme(loaded),
-        _account(
-            account,
-            loaded.profile.uid,
-            reached=reached,
-            key_works=all(c.status is CheckStatus.OK for c in online if c.name == "key"),
-        ),
+        _account(account, loaded.profile.uid, reached=reached, key_works=key_works),
         _journal(loaded, account),
         _terminal(),
         _alert_check("desktop", try_desktop(loaded, os.environ, sends_test=stdout().is_terminal and not args.json)),
         *online,
     ]
-    output = stdout()
     if args.json:
-        rows = [
-            {"check": c.name, "ok": _JSON_OK[c.status], "status": str(c.status), "found": c.finding, "remedy": c.remedy}
-            for c in checks
-        ]
-        output.json_line(rows)
+        stdout().json_line([check.as_json() for check in checks])
     else:
         for check in checks:
-            remedy = f"  ->  {check.remedy}" if check.remedy and check.status is CheckStatus.FAILED else ""
-            output.line(f"{_MARKS[check.status]}  {check.name:<16} {check.finding}{remedy}")
+            stdout().line(check.as_text())
     return ATTENTION if any(check.status is CheckStatus.FAILED for check in checks) else DONE
 
 
@@ -355,3 +337,19 @@ def _clock(client: ExchangeReader) -> Check:
     round_trip = "" if latency is None else f" from the exchange's, round trip {latency:.0f} ms"
     remedy = "Set this machine's clock; above 5 s nothing is sent."
     return _check("clock", f"{offset:+d} ms{round_trip}", remedy, passed=abs(offset) <= WARN_OFFSET_MS)
+
+
+def _check(name: str, finding: str, remedy: str = "", *, passed: bool) -> Check:
+    return Check(name, CheckStatus.OK if passed else CheckStatus.FAILED, finding, remedy)
+
+
+def _passed(name: str, finding: str) -> Check:
+    return Check(name, CheckStatus.OK, finding)
+
+
+def _failed(name: str, finding: str, remedy: str) -> Check:
+    return Check(name, CheckStatus.FAILED, finding, remedy)
+
+
+def _unchecked(name: str, finding: str = _UNREACHABLE) -> Check:
+    return Check(name, CheckStatus.NOT_CHECKED, finding)

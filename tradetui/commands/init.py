@@ -1,4 +1,7 @@
-"""`tradetui init`: checks a key, and writes a profile and its key file, each mode 0600, never over an existing one."""
+"""`tradetui init`: writes a profile and the file of its API key, and tries the key on the exchange.
+
+Both files are for their owner alone (mode 0600), and no existing file is overwritten.
+"""
 
 from __future__ import annotations
 
@@ -40,69 +43,8 @@ from tradetui.wire.models.spot import AccountInfo
 _SHORTEST_UID = 5
 _ANY_ADDRESS = frozenset({"0.0.0.0", "0.0.0.0/0", "::", "::/0"})
 PROPOSED_BASE_URL = "https://api.bitget.com"
+_VARIABLES = {"api_key": "TRADETUI_API_KEY", "secret": "TRADETUI_API_SECRET", "passphrase": "TRADETUI_PASSPHRASE"}
 _FLAGS = {"product_types": "--product-type", "proxy": "--proxy", "uid": "--uid"}
-
-
-@dataclass(frozen=True, slots=True)
-class KeyCheck:
-    sentences: tuple[str, ...]
-    refused: bool = False
-
-
-async def check_key(loaded: LoadedProfile) -> KeyCheck:
-    """Read whatever every key may read, and the exchange's account information."""
-    async with open_reader(loaded) as client:
-        try:
-            await client.futures.accounts(product_type=loaded.profile.product_types[0])
-        except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
-            return KeyCheck((f"The exchange refuses this key. {refusal}", *_clock_sentences(client)), refused=True)
-        except ExchangeError as problem:
-            return KeyCheck((f"The key was not tried: {problem}",))
-        try:
-            reply = await client.spot.account_info()
-        except ExchangeError as problem:
-            nothing_else = f"The key can read futures. The exchange reports nothing else about it: {problem}"
-            sentences: tuple[str, ...] = (nothing_else,)
-        else:
-            sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
-        return KeyCheck((*sentences, *_clock_sentences(client)))
-
-
-def account_sentences(info: AccountInfo) -> tuple[str, ...]:
-    """The account's kind, the key's permissions with a warning where it may withdraw, and its address binding."""
-    kinds: dict[bool | None, str] = {True: "a copy trader", False: "not a copy trader"}
-    kind = kinds.get(info.is_copy_trader, "a copy trader or not (the exchange does not say)")
-    parent = info.parent_id or ""
-    owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
-    permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not report them"
-    sentences = [
-        f"Account: user ID {info.user_id}{owner}, classic mode, {kind}.",
-        f"Permissions: {permissions}.",
-    ]
-    if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
-        sentences.append(
-            "This key cannot change a position: nothing can be reversed with it, whatever the mode says. To reverse, "
-            "create a key that may read and write futures orders."
-        )
-    if may_withdraw(info.authorities):
-        sentences.append(
-            "WARNING: this key may withdraw, so a thief could empty the account. tradetui never needs that: create a "
-            "key without withdrawal and delete this one."
-        )
-    if not info.ips or _ANY_ADDRESS & set(info.ips):
-        sentences.append("Addresses: the key works from any address. Bind it to your address at the exchange.")
-    else:
-        sentences.append(f"Addresses: the key works from {', '.join(info.ips)} only.")
-    return tuple(sentences)
-
-
-def _clock_sentences(client: ExchangeReader) -> tuple[str, ...]:
-    offset = client.server_clock.offset_ms
-    if offset is None:
-        return ()
-    if abs(offset) <= WARN_OFFSET_MS:
-        return (f"Clock: {offset:+d} ms from the exchange's, which is fine.",)
-    return (f"Clock: {offset:+d} ms from the exchange's. Set this machine's clock; above 5 s nothing is sent.",)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,15 +53,11 @@ def run(args: argparse.Namespace) -> int:
     config = paths.config_file(os.environ, args.config)
     existing = known_profiles(os.environ, args.config)
     name = _profile_name(args, existing, asks=asks)
-    profile_file = profiles_dir(config) / f"{name}.toml"
-    key_file = keys_dir(config) / f"{name}.toml"
+    profile_file, key_file = profiles_dir(config) / f"{name}.toml", keys_dir(config) / f"{name}.toml"
     for file in (profile_file, key_file):
         if file.exists():
-            raise ConfigurationError(
-                "exists already and is not overwritten",
-                location=str(file),
-                remedy="Name another profile with --profile.",
-            )
+            another = "Name another profile with --profile."
+            raise ConfigurationError("exists already and is not overwritten", location=str(file), remedy=another)
     settings = _settings(args, key_file)
     secrets = _secrets(os.environ, asks=asks)
     check_characters(secrets, "API key", is_rsa=secrets["secret"].startswith(PEM_BEGIN))
@@ -229,19 +167,13 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
 
 
 def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
-    questions = {
-        "api_key": ("TRADETUI_API_KEY", "API key", ask),
-        "secret": ("TRADETUI_API_SECRET", "API secret (not shown)", ask_hidden),
-        "passphrase": ("TRADETUI_PASSPHRASE", "Passphrase (not shown)", ask_hidden),
-    }
-    secrets: dict[str, str] = {}
-    missing: list[str] = []
-    for name, (variable, question, ask_for) in questions.items():
-        value = environ.get(variable) or (ask_for(question) if asks else "")
-        if value:
-            secrets[name] = value
-        else:
-            missing.append(variable)
+    """API key, secret and passphrase by their names in the key file; raises ConfigurationError where one is missing."""
+    secrets = {name: environ.get(variable, "") for name, variable in _VARIABLES.items()}
+    if asks:
+        secrets["api_key"] = secrets["api_key"] or ask("API key")
+        secrets["secret"] = secrets["secret"] or ask_hidden("API secret (not shown)")
+        secrets["passphrase"] = secrets["passphrase"] or ask_hidden("Passphrase (not shown)")
+    missing = [_VARIABLES[name] for name, value in secrets.items() if not value]
     if missing:
         raise ConfigurationError(
             f"{', '.join(missing)} not given",
@@ -249,3 +181,66 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
             remedy="Run init in a terminal, which asks, or set the variables; secrets are never taken from flags.",
         )
     return secrets
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCheck:
+    sentences: tuple[str, ...]
+    refused: bool = False
+
+
+async def check_key(loaded: LoadedProfile) -> KeyCheck:
+    """Read whatever every key may read, and the exchange's account information."""
+    async with open_reader(loaded) as client:
+        try:
+            await client.futures.accounts(product_type=loaded.profile.product_types[0])
+        except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
+            return KeyCheck((f"The exchange refuses this key. {refusal}", *_clock_sentences(client)), refused=True)
+        except ExchangeError as problem:
+            return KeyCheck((f"The key was not tried: {problem}",))
+        try:
+            reply = await client.spot.account_info()
+        except ExchangeError as problem:
+            nothing_else = f"The key can read futures. The exchange reports nothing else about it: {problem}"
+            sentences: tuple[str, ...] = (nothing_else,)
+        else:
+            sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
+        return KeyCheck((*sentences, *_clock_sentences(client)))
+
+
+def account_sentences(info: AccountInfo) -> tuple[str, ...]:
+    """The account's kind, the key's permissions with a warning where it may withdraw, and its address binding."""
+    kind = "a copy trader" if info.is_copy_trader else "not a copy trader"
+    if info.is_copy_trader is None:
+        kind = "a copy trader or not (the exchange does not say)"
+    parent = info.parent_id or ""
+    owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
+    permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not report them"
+    sentences = [
+        f"Account: user ID {info.user_id}{owner}, classic mode, {kind}.",
+        f"Permissions: {permissions}.",
+    ]
+    if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
+        sentences.append(
+            "This key cannot change a position: nothing can be reversed with it, whatever the mode says. To reverse, "
+            "create a key that may read and write futures orders."
+        )
+    if may_withdraw(info.authorities):
+        sentences.append(
+            "WARNING: this key may withdraw, so a thief could empty the account. tradetui never needs that: create a "
+            "key without withdrawal and delete this one."
+        )
+    if not info.ips or _ANY_ADDRESS & set(info.ips):
+        sentences.append("Addresses: the key works from any address. Bind it to your address at the exchange.")
+    else:
+        sentences.append(f"Addresses: the key works from {', '.join(info.ips)} only.")
+    return tuple(sentences)
+
+
+def _clock_sentences(client: ExchangeReader) -> tuple[str, ...]:
+    offset = client.server_clock.offset_ms
+    if offset is None:
+        return ()
+    if abs(offset) <= WARN_OFFSET_MS:
+        return (f"Clock: {offset:+d} ms from the exchange's, which is fine.",)
+    return (f"Clock: {offset:+d} ms from the exchange's. Set this machine's clock; above 5 s nothing is sent.",)

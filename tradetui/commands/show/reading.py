@@ -29,77 +29,6 @@ RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])
 _OLDEST = datetime.fromtimestamp(0, UTC)
 
 
-async def merged(
-    streams: Sequence[AsyncIterator[RecordRow]], *, id_field: str | None, time_field: str | None
-) -> AsyncIterator[RecordRow]:
-    """Yield the records of all streams, newest first, each id once; without an id every record.
-
-    Holds one record per stream, so that streams may be of any length; ids are remembered only within one
-    moment, since duplicates have the same time.
-    """
-    if len(streams) == 1:
-        async for record in streams[0]:
-            yield record
-        return
-    heads: list[tuple[RecordRow, AsyncIterator[RecordRow]]] = []
-    for stream in streams:
-        first = await anext(stream, None)
-        if first is not None:
-            heads.append((first, stream))
-    shown_ids: set[object] = set()
-    moment: datetime | None = None
-    while heads:
-        index = max(range(len(heads)), key=lambda at: _age(heads[at][0], time_field))
-        record, stream = heads[index]
-        following = await anext(stream, None)
-        if following is None:
-            del heads[index]
-        else:
-            heads[index] = (following, stream)
-        now = _age(record, time_field)
-        if now != moment:
-            moment, shown_ids = now, set()
-        if id_field is None:
-            yield record
-            continue
-        record_id = getattr(record_of(record), id_field)
-        if record_id not in shown_ids:
-            shown_ids.add(record_id)
-            yield record
-
-
-def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
-    value = getattr(record_of(row), time_field) if time_field else None
-    return value if isinstance(value, datetime) else _OLDEST
-
-
-class ReadingProgress:
-    def __init__(self, what: str) -> None:
-        self._pages = PageProgress(what)
-        self.rows = 0
-        self.has_more = False
-        self.may_have_more = False
-        """Whether it is not known that these are all rows, since the exchange refused to say what comes after them."""
-        self.undecodable_rows = 0
-        self.left_out: set[str] = set()
-        """The symbols of rows that are left out, since their names belong to other product types."""
-        self.kept_symbols: set[str] = set()
-        self.refused_before: tuple[int, ExchangeError] | None = None
-        """The moment (Unix ms) before which the exchange returns nothing, and its refusal."""
-
-    def page(self, reply: Reply[Any]) -> None:
-        self.undecodable_rows += len(reply.undecodable_rows)
-        self.see_symbols(reply.left_out, [symbol for row in reply.rows if (symbol := getattr(row, "symbol", None))])
-        self._pages.page(f"{counted(self.rows, 'row')}, ")
-
-    def see_symbols(self, left_out: Collection[str], kept_symbols: Collection[str]) -> None:
-        self.left_out.update(left_out)
-        self.kept_symbols.update(kept_symbols)
-
-    def end(self) -> None:
-        self._pages.end(f"{counted(self.rows, 'row')}, ")
-
-
 @dataclass(frozen=True, slots=True)
 class RowsReader:
     """Reads the rows of one `tradetui show` and counts them in `progress`; raises ExchangeError."""
@@ -170,25 +99,101 @@ class RowsReader:
         The exchange keeps ninety days, a limit that moves on while pages are read: the last day is a piece of its own,
         whose beginning is set when it is reached.
         """
-        last_day = max(start, self.client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
+        piece_start = max(start, self.client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
         known: set[object] = set()
-        if last_day < end:
-            async for reply in self.client.pages(request, start_time=last_day, end_time=end):
+        if piece_start < end:
+            async for reply in self.client.pages(request, start_time=piece_start, end_time=end):
                 known = {record.row_id for record in reply.rows}
                 yield reply
+        edge = min(piece_start, end)
         try:
-            while start < (edge := min(last_day, end)):
-                last_day = max(start, self.client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS)
-                last_day = last_day if last_day < edge else start
-                async for reply in self.client.pages(request, start_time=last_day, end_time=edge):
+            while start < edge:
+                oldest_kept = self.client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS
+                piece_start = max(start, oldest_kept) if oldest_kept < edge else start
+                async for reply in self.client.pages(request, start_time=piece_start, end_time=edge):
+                    # Two pieces share the moment at which they meet.
                     rows = tuple(record for record in reply.rows if record.row_id not in known)
                     known = {record.row_id for record in reply.rows}
                     yield replace(reply, rows=rows)
+                edge = piece_start
         except Rejected as problem:
             if edge == end:
                 raise
             if edge - start > HOUR_MS:  # else all of ninety days was wanted, which end a moment later now
                 self.progress.refused_before = edge, problem
+
+
+class ReadingProgress:
+    """Counts what one `tradetui show` read, and notes what it could not give; shown while pages are read."""
+
+    def __init__(self, what: str) -> None:
+        self._pages = PageProgress(what)
+        self.rows = 0
+        self.has_more = False
+        self.may_have_more = False
+        """Whether it is not known that these are all rows, since the exchange refused to say what comes after them."""
+        self.undecodable_rows = 0
+        self.left_out: set[str] = set()
+        """The symbols of rows that are left out, since their names belong to other product types."""
+        self.kept_symbols: set[str] = set()
+        self.refused_before: tuple[int, ExchangeError] | None = None
+        """The moment (Unix ms) before which the exchange returns nothing, and its refusal."""
+
+    def page(self, reply: Reply[Any]) -> None:
+        self.undecodable_rows += len(reply.undecodable_rows)
+        self.see_symbols(reply.left_out, [symbol for row in reply.rows if (symbol := getattr(row, "symbol", None))])
+        self._pages.page(f"{counted(self.rows, 'row')}, ")
+
+    def see_symbols(self, left_out: Collection[str], kept_symbols: Collection[str]) -> None:
+        self.left_out.update(left_out)
+        self.kept_symbols.update(kept_symbols)
+
+    def end(self) -> None:
+        self._pages.end(f"{counted(self.rows, 'row')}, ")
+
+
+async def merged(
+    streams: Sequence[AsyncIterator[RecordRow]], *, id_field: str | None, time_field: str | None
+) -> AsyncIterator[RecordRow]:
+    """Merge streams that are newest first into one, each id once; without an id every record.
+
+    A k-way merge: it holds one record per stream, so that streams may be of any length. Ids are remembered only within
+    one moment, since duplicates have the same time.
+    """
+    if len(streams) == 1:
+        async for record in streams[0]:
+            yield record
+        return
+    heads: list[tuple[RecordRow, AsyncIterator[RecordRow]]] = []
+    for stream in streams:
+        first = await anext(stream, None)
+        if first is not None:
+            heads.append((first, stream))
+    shown_ids: set[object] = set()
+    moment: datetime | None = None
+    while heads:
+        index = max(range(len(heads)), key=lambda at: _age(heads[at][0], time_field))
+        record, stream = heads[index]
+        following = await anext(stream, None)
+        if following is None:
+            del heads[index]
+        else:
+            heads[index] = (following, stream)
+        now = _age(record, time_field)
+        if now != moment:
+            moment, shown_ids = now, set()
+        if id_field is None:
+            yield record
+            continue
+        record_id = getattr(record_of(record), id_field)
+        if record_id not in shown_ids:
+            shown_ids.add(record_id)
+            yield record
+
+
+def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
+    value = getattr(record_of(row), time_field) if time_field else None
+    return value if isinstance(value, datetime) else _OLDEST
 
 
 async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
