@@ -1,4 +1,4 @@
-"""The desk that is open: one at a time, the next one only once the one before has stopped."""
+"""The desk, which is the running session of an account: one is open at a time, the next once it has stopped."""
 
 from __future__ import annotations
 

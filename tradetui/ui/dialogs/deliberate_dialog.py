@@ -1,4 +1,4 @@
-"""The base of dialogs with a deliberate answer: the button that arms, the keys, the layout and the lock."""
+"""The base of dialogs that nobody may answer by accident: the button that arms, the keys, and the lock of trading."""
 
 from __future__ import annotations
 

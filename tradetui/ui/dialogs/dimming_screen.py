@@ -1,4 +1,4 @@
-"""The screen behind every dialog, dimmed."""
+"""The screen of every dialog, which dims the screen behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogs for lines to read and for questions: one of a list, a text, yes or no; the safe answer has the focus."""
+"""Small dialogs: lines to read, and questions for a choice, a text, or yes or no; the safe answer has the focus."""
 
 from __future__ import annotations
 

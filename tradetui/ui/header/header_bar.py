@@ -1,4 +1,4 @@
-"""The header bar: badges, figures and the link in one or two lines; `header_content` provides them."""
+"""The bar at the top: whose money it is, what may be done, the account's worth and the link, in one or two lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main screen: five panels over a live desk, their painting, and the actions of its keys."""
+"""The main screen: the account's positions, orders, fills, stops and balances live in five panels, and its keys."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PROBED: Final = "The exchange is asked again once a minute."
 
 
 class MainScreen(TableScreen):
-    """Renders the desk; every binding of the registry that belongs to `main` is an action here."""
+    """Shows the desk; every binding of the registry that belongs to `main` is an action here."""
 
     where = "main"
     CSS_PATH = Path(__file__).with_name("main.tcss")

@@ -50,10 +50,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def __init__(self, kind: Table[FeedRowT_co], key_named: Callable[[str], str]) -> None:
         self.table: RecordTable[FeedRowT_co] = RecordTable(
-            kind.columns,
-            id=f"table-{kind.name}",
-            footer=kind.view.footer,
-            newest_first=kind.name == TableName.FILLS,
+            kind.columns, id=f"table-{kind.name}", footer=kind.view.footer, newest_first=kind.name == TableName.FILLS
         )
         super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")
         self.kind = kind

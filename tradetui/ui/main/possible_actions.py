@@ -1,4 +1,4 @@
-"""The bindings of the main screen that can do something now, and why others cannot."""
+"""Which keys of the main screen can do something now, and why the others cannot."""
 
 from __future__ import annotations
 

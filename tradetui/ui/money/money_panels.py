@@ -1,6 +1,6 @@
-"""The line of periods and the four panels below it: result, chart, groups and calendar of the chosen period.
+"""The line of periods, and the four panels below it: result, chart, groups and calendar of the chosen period.
 
-They show what a `PeriodReading` read. How many are on the screen is decided by its size: the focused one always is.
+They show what a `PeriodReading` read. The size of the screen decides how many of them are visible.
 """
 
 from __future__ import annotations
@@ -26,14 +26,7 @@ from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.trading.results.periods import Grouping, month_of
 from tradetui.ui.money import money_sentences
-from tradetui.ui.money.calendar_panel import (
-    DAYS_A_WEEK,
-    LARGEST_CELL,
-    SMALLEST_CELL,
-    CalendarPanel,
-    DayNet,
-    MonthGrid,
-)
+from tradetui.ui.money.calendar_panel import DAYS_A_WEEK, LARGEST_CELL, SMALLEST_CELL, CalendarPanel, DayNet, MonthGrid
 from tradetui.ui.money.chart import equity_chart, result_chart, shows_equity_first
 from tradetui.ui.money.chart_panel import ChartPanel
 from tradetui.ui.money.period_reading import PeriodReading
@@ -118,11 +111,11 @@ def arrange(
 ) -> dict[MoneyPanel, PanelSize]:
     """The visible panels in so many cells, left to right and top to bottom.
 
-    The chart gets the rest of the lower row's height, and the calendar the rest of the groups' width: `group_lines`
-    and `group_cells` are the size of all groups and their columns, with the frame.
+    All four if there is room for two rows of them. With less room the result and the groups stand beside each other, or
+    the chart or the calendar alone while it has the focus. A narrow screen shows the focused panel alone.
 
-    Four if there is room for two rows of them; else the figures and the groups beside each other, or the chart or the
-    calendar in their place while it has the focus; the focused one alone on a narrow or low screen.
+    `group_lines` and `group_cells` are the size of all groups and their columns, with the frame: the chart gets the
+    height that the groups leave, and the calendar the width.
     """
     alone = {focused: PanelSize(0, 0)}
     if is_zoomed:

@@ -1,4 +1,4 @@
-"""Cells as they are drawn: exactly as wide as their column, and kept while their row stays the same."""
+"""The cells of a table as text, each exactly as wide as its column, and kept while its row stays the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A screen over the desk: its possible bindings, messages that open other screens, and the newest alert."""
+"""Every screen of an open account that is no dialog: which keys can do something now, and the newest alert."""
 
 from __future__ import annotations
 

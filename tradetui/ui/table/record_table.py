@@ -140,7 +140,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
             self._repaint_row(row_before)
             self._repaint_row(self.cursor.row_index)
         self._into_sight()
-        self._tell_row(row_id_before)
+        self._post_if_other_row(row_id_before)
 
     def move_to_column(self, column_index: int) -> None:
         self.cursor.column_index = column_index
@@ -152,7 +152,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
             self.repaint_line(0)
             self._repaint_row(self.cursor.row_index)
 
-    def _tell_row(self, row_id_before: str | None) -> None:
+    def _post_if_other_row(self, row_id_before: str | None) -> None:
         if self.cursor.row_id != row_id_before:
             self.post_message(self.RowHighlighted(self.cursor.row_id))
 
@@ -278,7 +278,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         if measure or (self.rows.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()
-        self._tell_row(row_id_before)
+        self._post_if_other_row(row_id_before)
         self._resize_virtual()
         self._scroll_after(anchor, into_sight=into_sight or change.is_other_view)
         if repaint or sum(self._footer_parts) != footer_height or self._repaint_changed():

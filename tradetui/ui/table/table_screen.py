@@ -1,4 +1,4 @@
-"""A screen with a table: the actions of keys on any rows, and how a screen of records closes."""
+"""A screen with a table of records: the keys that sort, filter, copy and export its rows, whatever they are."""
 
 from __future__ import annotations
 
@@ -193,11 +193,7 @@ class TableScreen(DeskScreen):
         return self.screen_name
 
     def ask_for_dates(
-        self,
-        before: DateFilter | None,
-        chosen: Callable[[DateFilter | None], None],
-        *,
-        days_of: tzinfo | None = None,
+        self, before: DateFilter | None, chosen: Callable[[DateFilter | None], None], *, days_of: tzinfo | None = None
     ) -> None:
         """Ask for dates and symbols of the rows; with `days_of`, only for whole days of that zone."""
         zone, whole_days = days_of or self.zone, days_of is not None

@@ -27,13 +27,14 @@ from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
 
 COVERED = "•" * 12
-_LABEL = 14
+_LABEL_WIDTH = 14
 _HINTS = "v shows · a copies the API key · s the secret · x the passphrase"
-_NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
+_LABELS = {"api_key": "API key", "secret": "secret", "passphrase": "passphrase"}
+"""What an issued key consists of, by the attributes of `Secrets`."""
 
 
 class IssuedKeysDialog(DimmingScreen[None]):
-    """A screen with a list of keys, whose bindings work wherever the focus is, as the line beneath the list says."""
+    """A screen with a list of keys, whose bindings work wherever the focus is: `action_issued` runs them there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "issued('reveal')", "Show"),
@@ -103,7 +104,7 @@ class IssuedKeys(Vertical):
             created = f"{dated_text(utc_moment(entry.at_ms).astimezone(zone), None)} {zone_label(zone)}"
         kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
-        lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]
+        lines += [self._line(label, self._value(entry, name), "bold") for name, label in _LABELS.items()]
         lines.append(self._line("permissions", ", ".join(entry.permissions) or UNKNOWN))
         lines.append(self._line("addresses", ", ".join(entry.addresses) or "none given"))
         lines.append(self._line("kept in", entry.location))
@@ -117,7 +118,7 @@ class IssuedKeys(Vertical):
 
     @staticmethod
     def _line(label: str, text: str, style: str = "") -> Content:
-        return Content.assemble((f"{label:<{_LABEL}}", "$quiet"), (scrub(text), style))
+        return Content.assemble((f"{label:<{_LABEL_WIDTH}}", "$quiet"), (scrub(text), style))
 
     def action_cursor(self, by: int) -> None:
         self._key_list.highlighted = max(0, min((self._key_list.highlighted or 0) + by, len(self._entries) - 1))
@@ -144,7 +145,7 @@ class IssuedKeys(Vertical):
         entry, secrets = self.entry, await self._secrets()
         if entry is None or secrets is None:
             return
-        label = dict(_NAMES)[name]
+        label = _LABELS[name]
         value: SecretStr | None = getattr(secrets, name)
         if value is None:
             notify(self.app, f"There is no {label} of {entry.name}.", severity="warning")

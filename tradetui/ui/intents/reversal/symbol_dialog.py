@@ -1,4 +1,4 @@
-"""Asks for the symbol, and for the leg if both are open."""
+"""Asks which symbol to reverse, and which of its legs if both are open."""
 
 from __future__ import annotations
 
