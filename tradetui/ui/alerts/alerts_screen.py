@@ -22,14 +22,14 @@ from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
-from tradetui.ui.table.table_screen import ClosableScreen
+from tradetui.ui.table.table_screen import TableScreen
 
 LOG_READ_EVERY_S = 1.0
 _LINES_BESIDE_ROWS = 3  # lines of a panel beside its rows: its border and the titles of the columns
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
 
 
-class AlertsScreen(ClosableScreen):
+class AlertsScreen(TableScreen):
     """Two tables, the alerts above their log; the log is read again every second, since other sessions write it too."""
 
     where = "alerts"

@@ -36,11 +36,7 @@ class LinesDialog(DimmingScreen[None]):
 class ListDialog(DimmingScreen[ScreenResultType]):
     """A dialog around one list: j and k move in it as the arrows do."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,q", "dismiss", "Close"),
-        ("j", "down", "Down"),
-        ("k", "up", "Up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close"), ("j", "down", "Down"), ("k", "up", "Up")]
     option_list = getters.query_one(OptionList)
 
     def action_down(self) -> None:

@@ -385,6 +385,9 @@ class MainScreen(TableScreen):
         record = self.positions_panel.table.cursor.record if on_positions else None
         self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))
 
+    def action_leave(self) -> None:
+        self.trade_app.action_leave()
+
     def action_lock(self) -> None:
         if self.able("lock"):
             self.trade_app.lock_or_unlock()

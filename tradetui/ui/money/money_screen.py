@@ -36,7 +36,7 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import ClosableScreen
+from tradetui.ui.table.table_screen import TableScreen
 
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
@@ -45,7 +45,7 @@ _TABLE_HINTS: Final = ("filter", "sort", "export", "back")
 _HINTS: Final = ("help", "next_panel", "period_before", "group", "chart", "rows", "trips", "dates", *_TABLE_HINTS)
 
 
-class MoneyScreen(ClosableScreen):
+class MoneyScreen(TableScreen):
     """Figures are read off the loop, when it opens, when another period is chosen, and while fills come in."""
 
     where = "money"

@@ -77,12 +77,12 @@ class DeskScreen(StyledOnce[None]):
     def desk(self) -> Desk | None:
         return self.trade_app.desk
 
-    # Textual's metaclass is no ABCMeta: that no screen is made without these is checked by mypy alone.
     @property
-    @abstractmethod
     def screen_name(self) -> str:
-        """Its name in the list of screens: a panel or a kind of record."""
+        """Its name in the list of screens, which of a screen of panels or records is that of the panel or the kind."""
+        return self.where
 
+    # Textual's metaclass is no ABCMeta: that no screen is made without this is checked by mypy alone.
     @abstractmethod
     def refresh_states(self) -> None: ...
     def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
@@ -149,9 +149,6 @@ class DeskScreen(StyledOnce[None]):
         for line in self.children:
             if isinstance(line, Notice) and line.id == NEWEST_ALERT:
                 line.say(sentence)
-
-    def action_leave(self) -> None:
-        self.trade_app.action_leave()
 
     def action_create(self) -> None:
         if self.able("create"):

@@ -262,6 +262,14 @@ class TableScreen(DeskScreen):
 
     # View
 
+    async def action_back(self) -> None:
+        """Drop the filter, or close the screen."""
+        if not await self.drop_filter():
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
     def action_zone(self) -> None:
         self.zone = UTC if self.zone is not UTC else self._home_zone
         self.show_zone()
@@ -272,22 +280,7 @@ class TableScreen(DeskScreen):
         self.table.set_format(self.cell_format)
 
 
-class ClosableScreen(TableScreen):
-    """`where` is its name in the registry of keys and among the screens."""
-
-    @property
-    def screen_name(self) -> str:
-        return self.where
-
-    async def action_back(self) -> None:
-        if not await self.drop_filter():
-            self.dismiss()
-
-    def action_leave(self) -> None:
-        self.dismiss()
-
-
-class RecordsScreen(ClosableScreen, Generic[RowT]):
+class RecordsScreen(TableScreen, Generic[RowT]):
     """A screen whose records are one table, `_table`, which the subclass defines; the keys stand beneath it."""
 
     AUTO_FOCUS = "RecordTable"
