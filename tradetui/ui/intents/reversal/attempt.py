@@ -20,13 +20,13 @@ from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.intents.reversal.tables.lines import left_sentence, outcome_lines, unknown_outcome_lines
+from tradetui.ui.intents.reversal.tables.lines import outcome_lines, tracking_sentence, unknown_outcome_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import notify, withdraw
 from tradetui.wire.text.sanitize import scrub
 
 Ending = Callable[[Room], Content]
-_LOOK_S: Final = 1.0
+_LOOK_EVERY_S: Final = 1.0
 _NO_SCREEN: Final = Room(80, 24)  # the room of an ending that is no longer drawn, and becomes a message
 
 
@@ -57,14 +57,14 @@ class Attempt:
     read_anew: Callable[[], None]
     sent: Sent | None = field(default=None, init=False)
     _departure: Departure = field(default_factory=Departure, init=False)
-    _taken_back: bool = field(default=False, init=False)
+    _was_withdrawn: bool = field(default=False, init=False)
 
     def leave(self) -> None:
         """Withdraw the request if it has not left for the exchange, else let it go on; a message says which."""
         plan = self.shown.plan
         title = plan.title if plan is not None else f"Reverse {self.shown.subject}"
-        self._taken_back = self._departure.withdraw("it was withdrawn")
-        if self._taken_back:
+        self._was_withdrawn = self._departure.withdraw("it was withdrawn")
+        if self._was_withdrawn:
             notify(self.app, f"{title}: NOT SENT. You withdrew it.", severity="warning", seconds=10)
             return
         sentence = (
@@ -82,7 +82,7 @@ class Attempt:
                 timer.stop()
                 withdraw(self.app, sentence)
 
-        timer = self.app.set_interval(_LOOK_S, look)
+        timer = self.app.set_interval(_LOOK_EVERY_S, look)
 
     async def run(self) -> None:
         """Send and track it; errors are shown, and the dialog can be left."""
@@ -90,10 +90,10 @@ class Attempt:
             self.sent = await self.execution.confirm(self.shown, self.typed, self._departure)
             await self._follow(self.sent)
         except NotConfirmed as refused:
-            if not self._taken_back:
+            if not self._was_withdrawn:
                 self._not_confirmed(refused)
         except Exception as problem:
-            if self._taken_back:
+            if self._was_withdrawn:
                 return
             refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
             if refused_or_not_sent and not self._is_open():
@@ -140,15 +140,16 @@ class Attempt:
             standing = Content.assemble(
                 (f"{progress.state}  ", "bold $warn" if progress.stage is SearchStage.CORRECTED else "bold $primary"),
                 scrub(progress.sentence),
-                (f"\n{left_sentence(self.shown, self._journal_key)}", "$quiet"),
+                (f"\n{tracking_sentence(self.shown, self._journal_key)}", "$quiet"),
             )
             self.view.show_standing(standing)
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
-        good = progress is not None and progress.outcome is Outcome.REVERSED
+        """Show an end in the dialog, or in a notice once that is closed; without `progress` the outcome is unknown."""
+        is_reversed = progress is not None and progress.outcome is Outcome.REVERSED
         self.read_anew()
         trading_app(self.app).refresh_header()
-        if not good:
+        if not is_reversed:
             self.app.bell()
         if self.view.is_attached:
             self.view.show_end(end)
@@ -161,7 +162,8 @@ class Attempt:
         if progress is None and self._is_open():
             self._say_until_ended(message, "error", 600)
         else:
-            notify(self.app, message, severity="information" if good else "error", seconds=10 if good else 600)
+            severity: SeverityLevel = "information" if is_reversed else "error"
+            notify(self.app, message, severity=severity, seconds=10 if is_reversed else 600)
 
 
 def _same_in_any_room(content: Content) -> Ending:

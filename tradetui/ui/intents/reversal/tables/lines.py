@@ -60,10 +60,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
         if change.fact is ChangedFact.ORDER_GONE:
             yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
     yield from blank
-    sentences = [f"{assumption[0].upper()}{assumption[1:]}." for assumption in plan.assumptions]
-    assumptions = scrub(" ".join([*sentences, "Estimates (~) hold while all other prices stand."]))
-    for index, text in enumerate(textwrap.wrap(assumptions, max(20, room.width - len(_ASSUMED)))):
-        yield Content.styled(f"{_ASSUMED if not index else ' ' * len(_ASSUMED)}{text}", "$quiet")
+    yield from _assumption_lines(plan, room)
 
 
 def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Content]:
@@ -129,7 +126,7 @@ def sending_sentence(shown: Preview, journal_key: str) -> str:
     )
 
 
-def left_sentence(shown: Preview, journal_key: str) -> str:
+def tracking_sentence(shown: Preview, journal_key: str) -> str:
     """What Esc does while the outcome is tracked; `journal_key` opens the journal."""
     symbol = scrub(shown.target.symbol)
     return (
@@ -149,6 +146,13 @@ def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content
             f"{journal_key} shows it."
         ),
     )
+
+
+def _assumption_lines(plan: ReversalPlan, room: Room) -> Iterator[Content]:
+    sentences = [f"{assumption[0].upper()}{assumption[1:]}." for assumption in plan.assumptions]
+    assumptions = scrub(" ".join([*sentences, "Estimates (~) hold while all other prices stand."]))
+    for index, text in enumerate(textwrap.wrap(assumptions, max(20, room.width - len(_ASSUMED)))):
+        yield Content.styled(f"{_ASSUMED if not index else ' ' * len(_ASSUMED)}{text}", "$quiet")
 
 
 def _action(plan: ReversalPlan) -> str:

@@ -30,60 +30,6 @@ _LABEL: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Writes prices with `price_places` decimals, or their own where None; sizes with at least theirs; money."""
-
-    price_places: int | None
-    margin_coin: str
-    size_places: int = 0
-
-    def size(self, amount: Decimal, *, signed: bool = False) -> str:
-        """A size with every digit, and with the zeros of the contract's step."""
-        exact = Decimal(exact_digits(amount))
-        return number(exact, signed=signed, places=max(self.size_places, decimals(exact)) if exact else None)
-
-    def price(self, price: Decimal | None) -> str:
-        return number(price, places=self.price_places)
-
-    def money(self, amount: Decimal | None, *, signed: bool = False) -> str:
-        places = MONEY_PLACES if is_dollar(self.margin_coin) else _PLACES_OF_COINS
-        return number(amount, signed=signed, places=places)
-
-    def money_title(self, title: str) -> str:
-        """The title of an amount in the margin coin, which it names where amounts beside it are in dollars."""
-        return title if is_dollar(self.margin_coin) else f"{title} {self.margin_coin}"
-
-
-def figures_of(preview: Preview) -> Figures:
-    """The figures of a preview's contract; without decimals of its own, with the most of the preview's prices."""
-    places = preview.contract.price_place if preview.contract is not None else None
-    if places is None:
-        prices = [order.price for order in preview.resting]
-        prices += [leg.mark for leg in preview.positions if leg.symbol == preview.target.symbol]
-        if preview.estimates is not None:
-            prices.append(preview.estimates.costs.price)
-        places = max((decimals(price.normalize()) for price in prices if price is not None), default=None)
-    size_places = (preview.contract.volume_place if preview.contract is not None else None) or 0
-    return Figures(places, preview.plan.params.margin_coin if preview.plan is not None else "", size_places)
-
-
-def per_cent(part: Decimal | None, *, signed: bool = False, places: int = 2) -> str:
-    return UNKNOWN if part is None else f"{number(part * 100, signed=signed, places=places)} %"
-
-
-def liquidation(price: Decimal) -> str:
-    """A liquidation price of ours, with as many digits as are meaningful."""
-    exponent = price.adjusted() - _LIQUIDATION_FIGURES + 1
-    rounded = price.quantize(Decimal((0, (1,), exponent)))
-    return number(Decimal(f"{rounded:f}"))
-
-
-def estimate(text: str) -> str:
-    """The figure marked as an estimate; an unknown one is unchanged."""
-    return text if text == UNKNOWN else f"~{text}"
-
-
-@dataclass(frozen=True, slots=True)
 class Room:
     """The cells and lines for the preview and the pinned part below it."""
 
@@ -186,3 +132,57 @@ class Marks:
         """`leverage was 10x, leverage SHORT was 5x`: these facts of every row, None where none has changed."""
         changed = ((fact, row, before) for (fact, row), before in self._before.items() if fact in facts)
         return ", ".join(f"{fact} {row}".rstrip() + f" was {before}" for fact, row, before in changed) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Writes prices with `price_places` decimals, or their own where None; sizes with at least theirs; money."""
+
+    price_places: int | None
+    margin_coin: str
+    size_places: int = 0
+
+    def size(self, amount: Decimal, *, signed: bool = False) -> str:
+        """A size with every digit, and with the zeros of the contract's step."""
+        exact = Decimal(exact_digits(amount))
+        return number(exact, signed=signed, places=max(self.size_places, decimals(exact)) if exact else None)
+
+    def price(self, price: Decimal | None) -> str:
+        return number(price, places=self.price_places)
+
+    def money(self, amount: Decimal | None, *, signed: bool = False) -> str:
+        places = MONEY_PLACES if is_dollar(self.margin_coin) else _PLACES_OF_COINS
+        return number(amount, signed=signed, places=places)
+
+    def money_title(self, title: str) -> str:
+        """The title of an amount in the margin coin, which it names where amounts beside it are in dollars."""
+        return title if is_dollar(self.margin_coin) else f"{title} {self.margin_coin}"
+
+
+def figures_of(preview: Preview) -> Figures:
+    """The figures of a preview's contract; without decimals of its own, with the most of the preview's prices."""
+    places = preview.contract.price_place if preview.contract is not None else None
+    if places is None:
+        prices = [order.price for order in preview.resting]
+        prices += [leg.mark for leg in preview.positions if leg.symbol == preview.target.symbol]
+        if preview.estimates is not None:
+            prices.append(preview.estimates.costs.price)
+        places = max((decimals(price.normalize()) for price in prices if price is not None), default=None)
+    size_places = (preview.contract.volume_place if preview.contract is not None else None) or 0
+    return Figures(places, preview.plan.params.margin_coin if preview.plan is not None else "", size_places)
+
+
+def per_cent(part: Decimal | None, *, signed: bool = False, places: int = 2) -> str:
+    return UNKNOWN if part is None else f"{number(part * 100, signed=signed, places=places)} %"
+
+
+def liquidation(price: Decimal) -> str:
+    """A liquidation price of ours, with as many digits as are meaningful."""
+    exponent = price.adjusted() - _LIQUIDATION_FIGURES + 1
+    rounded = price.quantize(Decimal((0, (1,), exponent)))
+    return number(Decimal(f"{rounded:f}"))
+
+
+def estimate(text: str) -> str:
+    """The figure marked as an estimate; an unknown one is unchanged."""
+    return text if text == UNKNOWN else f"~{text}"
