@@ -76,28 +76,31 @@ class WordDialog(DeliberateDialog[Result], Generic[Result]):
 
 
 class ReleaseDialog(WordDialog[str | None]):
-    """Returns the reason, None if it was cancelled. `name` has to be typed."""
+    """Returns the reason, None if cancelled; `name` has to be typed. With `ends_doubt` it ends a doubt and no lock."""
 
     effect = "releases it"
 
-    def __init__(self, title: str, known: str, name: str, caution: str) -> None:
+    def __init__(self, title: str, known: str, name: str, caution: str, *, ends_doubt: bool = False) -> None:
         super().__init__(classes="dialog")
         self._lines = (title, known)
         self._locked_name = name
         self._caution = caution
+        self._ends_doubt = ends_doubt
 
     def compose(self) -> ComposeResult:
-        is_doubt = self._caution == DOUBT_CAUTION
-        with self.framed("Trust positions summed from fills again" if is_doubt else "Release without an outcome"):
+        title, leave = "Release without an outcome", "Leave it locked"
+        if self._ends_doubt:
+            title, leave = "Trust positions summed from fills again", "Leave it"
+        with self.framed(title):
             for line in self._lines:
                 yield Static(sanitized(line), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)
-            # What is typed at a button begins the reason: selected by the focus it would be replaced.
+            # A character typed at a button begins the reason: if the focus selected it, the next would replace it.
             yield LineBox(
                 id="why", placeholder="reason for the journal: what you saw at the exchange", select_on_focus=False
             )
             yield LineBox(id="typed", placeholder=f"type {self._locked_name} to release it")
-            yield from self.buttons("Release", cancel="Leave it" if is_doubt else "Leave it locked", ready=False)
+            yield from self.buttons("Release", cancel=leave, ready=False)
 
     @property
     def _why(self) -> str:

@@ -129,8 +129,10 @@ class JournalScreen(RecordsScreen[Intent]):
             # Checked first, so that nobody types a reason in vain.
             notify(self.app, reason, severity="warning")
             return
-        caution = str(intent.details.get("next") or (DOUBT_CAUTION if intent.state in ENDED else CAUTION))
-        dialog = ReleaseDialog(intent.title, end_of_intent(intent), intent.scope.rpartition("|")[2], caution)
+        next_step, name = intent.details.get("next"), intent.scope.rpartition("|")[2]
+        ends_doubt = not next_step and intent.state in ENDED
+        caution = str(next_step or (DOUBT_CAUTION if ends_doubt else CAUTION))
+        dialog = ReleaseDialog(intent.title, end_of_intent(intent), name, caution, ends_doubt=ends_doubt)
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._release(intent, why), exit_on_error=False))
 
     def _creation_of(self, intent: Intent) -> Creation | None:
