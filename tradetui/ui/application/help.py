@@ -43,7 +43,7 @@ class HelpLine:
         return all((word.removeprefix("/") or word) in line for word in text.casefold().split())
 
     def content(self, width: int) -> Content:
-        """The line in so many cells; the description is wrapped under itself."""
+        """The line in `width` cells; the description is wrapped under itself."""
         keys = Content.styled(f"  {self.keys:<11} ", "bold $primary") if self.keys else Content("  ")
         name_width = _KEY_NAME_WIDTH if self.keys else _LABEL_WIDTH
         head = Content.assemble(keys, f"{self.name:<{name_width}}")

@@ -117,7 +117,7 @@ class KeyOrder:
                 await self._key_waits.wait()
 
     async def _wait_until_handled(self) -> None:
-        """Pass through the queues until the focus has stood still for so many rounds, or the time is up."""
+        """Pass through the queues until the focus has stood still for `ROUNDS` rounds, or the time is up."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_S):
                 quiet_rounds = 0

@@ -135,7 +135,7 @@ class PanelSummary(NamedTuple):
         return self.headline[:1].isdigit()
 
     def text(self, headline_cells: int | None = None) -> str:
-        """Label and headline; the headline cut to so many cells with an ellipsis, or left out where it says nothing."""
+        """Label and headline; the headline is cut to `headline_cells`, or left out where it would say nothing."""
         headline = self.headline
         if headline_cells is not None and headline_cells < cells_of(headline):
             shortened = fitted(whole_parts(headline, headline_cells), headline_cells, right=False).rstrip()
@@ -155,7 +155,7 @@ class SummaryText(NamedTuple):
 
 
 def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[list[SummaryText]]:
-    """The panels' texts in so many lines at most: whole ones if they fit, else all in one, shortened.
+    """The panels' texts in `lines` lines at most: whole ones if they fit, else all in one, shortened.
 
     Numbers of rows are left out, the last first, before a headline is cut.
     """
@@ -172,7 +172,7 @@ def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[lis
 
 
 def _with_fewer_counts(panels: Sequence[PanelSummary], width: int) -> list[PanelSummary]:
-    """The panels without so many numbers of rows that all labels fit, and the headlines that are kept whole."""
+    """The panels, without the numbers of rows for which labels and the headlines kept whole leave no room."""
     shortened = list(panels)
     for index in reversed(range(len(shortened))):
         if _cells_in_a_row(panel.text(None if panel.name in _KEPT_WHOLE else 0) for panel in shortened) > width:

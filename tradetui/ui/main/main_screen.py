@@ -84,7 +84,7 @@ class MainScreen(TableScreen):
         self.set_focus(self.table)
 
     def _compositor_refresh(self) -> None:
-        # What is still being put together would be drawn as a whole, thrown away, and drawn again.
+        # A screen that is still being composed would be drawn, thrown away, and drawn again.
         if not self.app._batch_count:
             super()._compositor_refresh()
 

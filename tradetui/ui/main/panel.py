@@ -198,7 +198,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             self._say(self._why_empty(reading))
 
     def _why_empty(self, reading: PanelReading[FeedRowT_co]) -> str:
-        """The sentence in place of rows, which never lets what was not read pass for what is not there."""
+        """The sentence in place of rows; it never says that there are none if they could not be read."""
         snapshot, error = reading.feed.snapshot, reading.error
         if reading.rows.count:
             return self._why_none_of(reading.rows.count)
@@ -212,7 +212,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         return "" if snapshot.read_at is None else (self.other_view or self.kind).nothing
 
     def _why_none_of(self, count: int) -> str:
-        """Why none of so many rows is shown, and the key that shows them."""
+        """Why none of `count` rows is shown, and the key that shows them."""
         if self.table.sort_filter.pattern:
             return nothing_matches(self.table, self._key_named)
         if self.dates is not None:

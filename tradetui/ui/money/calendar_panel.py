@@ -99,7 +99,7 @@ def day_text(day: date, net: DayNet | None, width: int) -> str:
 
 
 def short_amount(net: DayNet, width: int, *, has_cents: bool = False) -> str:
-    """An amount with its sign in so many cells, in whole dollars or with cents, in thousands (k) if necessary."""
+    """An amount with its sign in `width` cells: in whole dollars or with cents, in thousands (k) if necessary."""
     if width < _NARROWEST_AMOUNT:
         return "0" if not net.net else "+" if net.net > 0 else "-"
     mark = "" if net.is_complete else UNREADABLE_MARK
@@ -121,7 +121,7 @@ def _texts_from_longest(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
     else:
         yield f"{whole:+,}"
     for unit, letter in _UNITS:
-        # What is rounded up to the unit is written in it.
+        # An amount that rounds up to the unit is written in it.
         if abs(amount) >= unit * Decimal("0.9995"):
             yield f"{amount / unit:+.1f}{letter}"
             yield f"{amount / unit:+.0f}{letter}"

@@ -21,9 +21,9 @@ from tradetui.ui.money.money_sentences import dated_in_period
 from tradetui.wire.exchange_time import DAY_MS
 
 _ENOUGH_OF_THE_PERIOD: Final = 3
-"""Equity is shown first where it was sampled over at least one part in so many of the period's days."""
+"""The curve is shown first if equity was sampled over at least a third of the period's days."""
 _LATE_PARTS: Final = 20
-"""The sentence below says from when on equity is known if one part in so many of the period is over by then."""
+"""The sentence below says since when equity is known if a twentieth of the period was over by then."""
 _LONG_MS: Final = 14 * DAY_MS
 """For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 

@@ -29,7 +29,7 @@ _INK_STYLES: Final[Mapping[ChartInk, str]] = {
     ChartInk.LOSS: "$loss",
 }
 DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
-"""Draws a chart in so many columns and rows, with or without UTF-8; raises ImportError where no library can."""
+"""Draws a chart of a width and a height, with or without UTF-8; raises ImportError where no library can."""
 
 
 class ChartPanel(Widget, can_focus=True):
@@ -101,7 +101,7 @@ class ChartPanel(Widget, can_focus=True):
 
 
 def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
-    """One line of so many cells, each as high as the last value of its time; blank where nothing is known."""
+    """A line of `width` cells, each as high as the last value in its time; blank where nothing is known."""
     levels = "▁▂▃▄▅▆▇█" if has_utf8 else "_.-~:=*#"
     low, high = chart.range
     span = max(1, chart.until - chart.since)

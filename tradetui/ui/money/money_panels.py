@@ -109,7 +109,7 @@ class PanelSize(NamedTuple):
 def arrange(
     width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0, group_cells: int = 92
 ) -> dict[MoneyPanel, PanelSize]:
-    """The visible panels in so many cells, left to right and top to bottom.
+    """The visible panels in a width and height, left to right and top to bottom.
 
     All four if there is room for two rows of them. With less room the result and the groups stand beside each other, or
     the chart or the calendar alone while it has the focus. A narrow screen shows the focused panel alone.

@@ -37,7 +37,7 @@ _DAYS_UNTIL: Final = 100
 
 
 def draw(chart: Chart, width: int, height: int, *, has_utf8: bool) -> ChartText:
-    """A chart in so many cells: rows of pieces of text, each row of the full width."""
+    """The chart as rows of pieces of text, each row `width` cells wide."""
     rows = height - _BELOW
     low, high = chart.range
     amounts = amount_axis(low, high, rows, signed=bool(chart.bars))
@@ -136,7 +136,7 @@ def _inked(text: str, inks: list[ChartInk]) -> list[tuple[str, ChartInk]]:
 
 
 def thinned(points: Sequence[ChartPoint], chart: Chart, slots: int) -> list[ChartPoint]:
-    """The visible points in so many slots: of each slot first, least, greatest and last."""
+    """The points that can be told apart: the first, least, greatest and last one of each slot."""
     if len(points) <= 4 * slots:
         return list(points)
     span = max(1, chart.until - chart.since)
@@ -175,7 +175,7 @@ class AmountAxis:
 
 
 def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False) -> AmountAxis:
-    """The axis of so many rows from `low` to `high` at least, each tick in the middle of a row.
+    """The axis of `rows` rows from `low` to `high` at least, each tick in the middle of a row.
 
     Of the round steps it takes the one that leaves the least room unused. `signed` writes a plus before amounts above
     zero.
@@ -218,7 +218,7 @@ def _amount_label(amount: Decimal, places: int, *, signed: bool) -> str:
 
 
 def time_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[TimeTick, ...]:
-    """Ticks from `since` to `until` (Unix ms) in so many columns: hours of a day or two, days, or months.
+    """Ticks from `since` to `until` (Unix ms) in `columns` columns: hours of a day or two, days, or months.
 
     Days are counted from the first one on; a month is named by the first of its days that has a tick.
     """

@@ -158,7 +158,7 @@ def _derived(name: str, value: str) -> Field:
 
 
 def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
-    """What is worked out of size, price and market; money is in dollars, coin-margined money at the mark price."""
+    """The figures worked out from size, price and market; money is in dollars, coin-margined money at the mark."""
     market = position.market
     distance = _percent(signed_liquidation_distance(position))
     figures = [

@@ -176,7 +176,7 @@ class LookupScreen(TableScreen):
         if self.desk is None:
             return
         lookup = self.desk.lookups.begin(self.kind.name, query)
-        # A range that somebody chose and that takes several requests is wanted whole.
+        # Whoever chose a range that takes several requests wants all of it.
         lookup.go_on(everything=query.pieces > 1)
         self._show_lookup(lookup)
 

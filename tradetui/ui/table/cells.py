@@ -49,7 +49,7 @@ class Cells(Generic[RowT]):
     # Layout
 
     def lay_out(self, room: int, *, spare: int = 0) -> bool:
-        """Lay the columns out in so many cells; returns whether the layout has changed.
+        """Lay the columns out in `room` cells; returns whether the layout has changed.
 
         `spare` more cells are taken only if that shows another column.
         """
@@ -167,7 +167,7 @@ class Cells(Generic[RowT]):
 
 
 def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> ColumnNeed:
-    """The width of a column whose longest text takes so many cells; 0 for none so far.
+    """The width that a column needs for its `longest` text, in cells; 0 for none so far.
 
     The sorting column is dropped last where room is short: without it the order means nothing to a reader.
     """
@@ -191,7 +191,7 @@ def cells_of(text: str) -> int:
 
 
 def fitted(text: str, width: int, *, right: bool) -> str:
-    """The text in exactly so many cells, cut with an ellipsis; wide characters count as two.
+    """The text in exactly `width` cells, cut with an ellipsis; wide characters count as two.
 
     A number that would lose digits before its point is not shown at all, since the rest would be another number.
     """

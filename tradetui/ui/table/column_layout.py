@@ -55,12 +55,12 @@ class ColumnLayout(NamedTuple):
         return self.starts[-1] + self.widths[-1] if self.shown else 0
 
     def neighbour(self, column_index: int, by: int) -> int:
-        """The column so many further in the order of scrolling, or the last one that way."""
+        """The column `by` steps further in the order of scrolling, or the last one that way."""
         slot = self.order.index(column_index) if column_index in self.order else 0
         return self.order[max(0, min(slot + by, len(self.order) - 1))]
 
     def at(self, x: int) -> int | None:
-        """The column at so many cells from the left, its gap on the right included; None right of the last."""
+        """The column `x` cells from the left, with the gap on its right; None right of the last."""
         if x >= self.width + GAP:
             return None
         from_the_right = zip(reversed(self.shown), reversed(self.starts), strict=True)
@@ -68,7 +68,7 @@ class ColumnLayout(NamedTuple):
 
 
 def lay_out(needs: Sequence[ColumnNeed], room: int, scrolled: int = 0) -> ColumnLayout:
-    """Lay out columns in so many cells, with so many columns after the first scrolled past."""
+    """Lay out columns in `room` cells; `scrolled` columns after the first have gone past."""
     fitting = _fitting(needs, room)
     order = (*fitting, *(index for index in range(len(needs)) if index not in fitting))
     scrolled = max(0, min(scrolled, len(order) - 2))
@@ -144,7 +144,7 @@ def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> lis
 
 
 def _starts(widths: Sequence[int], spare: int) -> tuple[int, ...]:
-    """The first cell of every column: spare cells widen all gaps alike, and what is left of them the first ones."""
+    """The first cell of every column: spare cells widen all gaps alike, and the remainder widens the first ones."""
     gaps = max(1, len(widths) - 1)
     wider, widest_gaps = divmod(min(max(0, spare), WIDEST_EXTRA_GAP * (len(widths) - 1)), gaps)
     return tuple(sum(widths[:slot]) + (GAP + wider) * slot + min(slot, widest_gaps) for slot in range(len(widths)))

@@ -130,7 +130,7 @@ class RowTexts(Generic[RowT]):
         return text
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
-        """Make the texts of so many more rows of a source that only grows; returns whether there are more.
+        """Make the texts of `count` more rows of a source that only grows; returns whether there are more.
 
         From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
         little as the others.

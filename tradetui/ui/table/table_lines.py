@@ -37,7 +37,7 @@ class FooterParts(NamedTuple):
 
 
 def footer_parts(footer: Footer, row_count: int, room: int) -> FooterParts:
-    """What of a footer is shown in so many lines under the header; the note goes last."""
+    """The parts of a footer for which `room` lines under the header suffice; the note is dropped last."""
     spare = room - FEWEST_ROWS
     has_note = bool(footer.note) and spare >= 1
     # A note that has a short form says what the totals say, and takes one line instead of three.

@@ -244,7 +244,7 @@ class TableScreen(DeskScreen):
         await self.close_filter()
 
     async def close_filter(self) -> None:
-        # The focus goes first: taken from what is removed it would go to whichever table comes next.
+        # Focus the table first: a removed box would hand the focus to whichever table comes next.
         self.set_focus(self.table)
         await self.query("#filter").remove()
         self.remove_class("-filtering")

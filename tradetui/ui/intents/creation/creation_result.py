@@ -35,7 +35,7 @@ _HEADS = {
     State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $warn"),
 }
 _MARKS = {True: ("✓", "bold"), False: ("✗", "bold $warn"), None: ("?", "bold $warn")}
-"""What stands before an item that was created, one that was refused, and one of which neither is known."""
+"""The mark of an item that was created, of one that was refused, and of one whose fate is not known."""
 
 
 class ResultDialog(IssuedKeysDialog):

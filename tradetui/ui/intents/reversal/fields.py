@@ -34,7 +34,7 @@ class SizeBox(LineBox):
     """An empty box means the whole position."""
 
     def __init__(self) -> None:
-        # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
+        # A character typed at a button begins the text: if the focus selected it, the next one would replace it.
         super().__init__(id="size", placeholder="all of it", select_on_focus=False, disabled=True)
 
     @property

@@ -79,7 +79,7 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
 
 
 def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change], width: int) -> Iterator[Content]:
-    """The basis and age of every figure, in lines of so many cells."""
+    """What every figure rests on, and how old it is, in lines of `width` cells."""
     hanging_line = partial(line, width=width)
     yield Content("")
     yield Content.styled("Where the figures come from", "$quiet")

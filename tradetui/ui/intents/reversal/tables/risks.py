@@ -196,7 +196,7 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
 
 
 def _without_stop_price(figures: Figures, stop: StopResult) -> TableRow:
-    """No stop-loss waits for the leg that is opened, or a trailing one, of which no price is known."""
+    """The row where no stop-loss waits for the opened leg, or only a trailing one, whose price is not known."""
     leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     if stop.ending is None:
         now = "trailing" if stop.now_trails else "no stop"

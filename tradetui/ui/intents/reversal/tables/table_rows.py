@@ -67,7 +67,7 @@ class TableRow:
 
 
 def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterator[Content]:
-    """The rows in columns at least so wide: the name from the left, every cell to the right."""
+    """The rows in columns of at least these widths: names stand at the left, cells at the right of theirs."""
     name_width = max(widths[0], *(len(row.name) for row in rows))
     columns = [
         max(width, *(len(row.cells[index]) + 1 for row in rows if index < len(row.cells)))
