@@ -110,23 +110,11 @@ def _ways_of_counting(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) ->
     rate = position.record.keep_margin_rate if position.record is not None else None
     if rate is None or legs_after is None:
         return ()
-    terms = _MarginTerms(basis.mark, rate, plan.params.product_type.is_coin_margined)
+    is_inverse = plan.params.product_type.is_coin_margined
+    empty = MarginedContract((), basis.mark, ZERO, ZERO, rate, is_inverse, LegCounting.LARGER_LEG)
     if basis.is_isolated:
-        return _isolated(position, basis.other_leg, legs_after[-1], costs.needed, terms)
-    return _crossed(account, legs, legs_after, costs.equity_change, terms)
-
-
-class _MarginTerms(NamedTuple):
-    """What margin is counted by: the mark, the maintenance rate, and whether the coin itself is the margin."""
-
-    mark: Decimal
-    rate: Decimal
-    inverse: bool
-
-    def contract(
-        self, legs: tuple[Leg, ...], backing: Decimal, maintenance_elsewhere: Decimal, counting: LegCounting
-    ) -> MarginedContract:
-        return MarginedContract(legs, self.mark, backing, maintenance_elsewhere, self.rate, self.inverse, counting)
+        return _isolated(position, basis.other_leg, legs_after[-1], costs.needed, empty)
+    return _crossed(account, legs, legs_after, costs.equity_change, empty)
 
 
 class _NowAndAfter(NamedTuple):
@@ -141,7 +129,7 @@ def _crossed(
     legs: tuple[Leg, ...],
     legs_after: tuple[Leg, ...],
     equity_change: Decimal | None,
-    terms: _MarginTerms,
+    empty: MarginedContract,
 ) -> Sequence[_NowAndAfter]:
     """The account now and afterwards, per way of counting legs; nothing where too little is reported."""
     ratio = account.margin_ratio
@@ -150,14 +138,14 @@ def _crossed(
         return ()
     pairs = []
     for counting in LegCounting:
-        own = terms.rate * counted_size(legs, counting) * (1 if terms.inverse else terms.mark)
-        now = terms.contract(legs, backing, ratio * backing - own, counting)
+        alone = replace(empty, legs=legs, backing=backing, counting=counting)
+        now = replace(alone, maintenance_elsewhere=ratio * backing - alone.maintenance)
         pairs.append(_NowAndAfter(now, replace(now, legs=legs_after, backing=backing + equity_change)))
     return pairs
 
 
 def _isolated(
-    position: Position, other: Position | None, opened: Leg, needed: Decimal | None, terms: _MarginTerms
+    position: Position, other: Position | None, opened: Leg, needed: Decimal | None, empty: MarginedContract
 ) -> Sequence[_NowAndAfter]:
     """The leg that is reversed now, and the leg that is opened afterwards, with their own margins."""
     reversed_leg, margin = _leg(position), _reported_margin(position)
@@ -169,8 +157,8 @@ def _isolated(
 
     def alone(leg: Leg, margin: Decimal) -> MarginedContract:
         # At the entry nothing is won or lost yet, so that its margin alone stands behind it.
-        at_entry = terms._replace(mark=leg.entry).contract((leg,), margin, ZERO, LegCounting.LARGER_LEG)
-        return replace(at_entry, mark=terms.mark, backing=at_entry.backing_at(terms.mark))
+        at_entry = replace(empty, legs=(leg,), mark=leg.entry, backing=margin)
+        return replace(at_entry, mark=empty.mark, backing=at_entry.backing_at(empty.mark))
 
     return (_NowAndAfter(alone(reversed_leg, margin), alone(opened, other_margin + needed)),)
 
@@ -244,6 +232,7 @@ class MarginedContract:
     maintenance_elsewhere: Decimal
     rate: Decimal
     inverse: bool
+    """Whether the coin itself is the margin."""
     counting: LegCounting
 
     @property
