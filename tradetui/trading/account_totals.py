@@ -104,11 +104,7 @@ def free_margin(row: FuturesAccount) -> Decimal | None:
     """The margin still free for new positions, in USDT; of the whole pool where several assets share the margin."""
     if row.is_union:
         return row.union_available
-    if row.crossed_max_available is None or is_dollar(row.margin_coin):
-        return row.crossed_max_available
-    if row.usdt_equity is None or not row.account_equity:
-        return None
-    return row.crossed_max_available * row.usdt_equity / row.account_equity
+    return row.crossed_max_available if is_dollar(row.margin_coin) else _in_usdt(row, row.crossed_max_available)
 
 
 def free_part(row: FuturesAccount) -> Decimal | None:
@@ -134,8 +130,11 @@ def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:
 
 
 def _profit_in_usdt(row: FuturesAccount) -> Decimal | None:
-    if row.unrealized_pl is None or same(row.margin_coin, "USDT"):
-        return row.unrealized_pl
-    if row.usdt_equity is None or not row.account_equity:
+    return row.unrealized_pl if same(row.margin_coin, "USDT") else _in_usdt(row, row.unrealized_pl)
+
+
+def _in_usdt(row: FuturesAccount, amount: Decimal | None) -> Decimal | None:
+    """An amount of the account's coin at the rate that its equity in USDT implies; None where that is not known."""
+    if amount is None or row.usdt_equity is None or not row.account_equity:
         return None
-    return row.unrealized_pl * row.usdt_equity / row.account_equity
+    return amount * row.usdt_equity / row.account_equity

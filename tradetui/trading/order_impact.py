@@ -199,8 +199,8 @@ class _Outlook:
 
     def text(self, order: _RestingOrder, meeting: _Meeting) -> str:
         """The effect of an order on the holdings that it meets."""
-        impact, before, size_text = meeting.impact, self.plan.before, self.plan.size_text
-        opened = self.plan.opened_leg
+        impact, before = meeting.impact, self.plan.before
+        opened, size_text = self.plan.opened_leg, self.plan.size_text
         phrase = impact.phrase(None if before.size_of(opened) else opened)
         held, then = before.size_of(impact.leg), meeting.held.size_of(impact.leg)
         if impact.kind is ImpactKind.CLOSES and order.size is not None and order.size > then:

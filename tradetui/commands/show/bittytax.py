@@ -9,17 +9,17 @@ Margin-Fee-Rebate. All are in one wallet, so that transfers between spot and fut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tradetui.commands.process.console import Output, say
 from tradetui.commands.show.options import ReadSpan
+from tradetui.commands.show.reading import RowsReader
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.results.booking import BillKind, BookedFill, bill_kind, booked_fill, fee_amount
@@ -221,22 +221,31 @@ def _quantity(amount: Decimal | None) -> str:
     return "" if amount is None else exact_digits(amount)
 
 
-async def write_funding(
-    client: ExchangeReader,
-    writer: BittyTaxWriter,
-    product_types: Iterable[ProductType],
-    period: ReadSpan,
-    symbol: str | None,
-) -> None:
-    """Write the funding of a period; prints a remark if the exchange refuses it. Raises ExchangeError."""
-    since_ms, until_ms = period
+async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], writer: BittyTaxWriter) -> None:
+    """Write the funding of the fills' period, which no fill contains; prints a remark if the exchange refuses it.
+
+    `groups` are the requests of the fills, by product type. Raises ExchangeError.
+    """
+    since_ms, until_ms = _period_of_fills(reader, groups[0][0], writer.oldest_ms)
+    symbol = None if reader.options.symbol is None else reader.options.symbol.upper()
     try:
-        for product_type in product_types:
+        for product_type in (ProductType(group[0].product_type) for group in groups):
             request = FuturesBillsRequest(product_type=product_type, limit=100)
-            async for reply in client.pages(request, start_time=since_ms, end_time=until_ms):
+            async for reply in reader.client.pages(request, start_time=since_ms, end_time=until_ms):
                 for bill in reply.rows:
-                    of_symbol = symbol is None or (bill.symbol or "").upper() == symbol.upper()
+                    of_symbol = symbol is None or (bill.symbol or "").upper() == symbol
                     if of_symbol and bill_kind(bill.business_type) is BillKind.FUNDING:
                         writer.write(ProductRow(product_type, bill))
     except (EndpointMissing, PermissionRefused) as problem:
         say(f"tradetui: funding is not in this, since it cannot be read: {problem}")
+
+
+def _period_of_fills(reader: RowsReader, request: Any, oldest_ms: int | None) -> ReadSpan:
+    """The period of the printed fills: as requested, or since the oldest of them where not all were read."""
+    now_ms = reader.client.server_clock.now_ms
+    since_ms, until_ms = reader.span or (request.start_time, request.end_time)
+    if since_ms is None and reader.options.all:
+        since_ms = 0
+    elif since_ms is None or reader.progress.has_more:
+        since_ms = now_ms if oldest_ms is None else oldest_ms
+    return ReadSpan(since_ms, until_ms or now_ms)

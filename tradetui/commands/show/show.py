@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.process.failures import report
@@ -16,7 +16,9 @@ from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
-from tradetui.commands.show.options import BITTYTAX, RESULTS, ReadSpan, in_options, requests_of, show_parser
+from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
+from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser
+from tradetui.commands.show.position_rows import held_positions, position_as_json
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, writes_desk_rows
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -31,9 +33,6 @@ from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
-
-if TYPE_CHECKING:
-    from tradetui.commands.show.bittytax import BittyTaxWriter
 
 ROWS_AT_A_TIME = 25
 """Rows written before the loop reads from the exchange again."""
@@ -79,17 +78,13 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         except InvalidRequest as problem:
             return report(in_options(problem, endpoint, zone))
         reader = RowsReader(options, client, endpoint, requests.span, ReadingProgress(options.what))
-        tax_writer = None
-        if options.format == BITTYTAX:
-            from tradetui.commands.show.bittytax import BittyTaxWriter
-
-            tax_writer = BittyTaxWriter(stdout())
+        tax_writer = BittyTaxWriter(stdout()) if options.format == BITTYTAX else None
         writer = tax_writer or _writer(options, endpoint)
         failure: Exception | None = None
         try:
             await _write_rows(reader, requests.groups, writer)
             if tax_writer is not None and options.what == TableName.FILLS and options.orderId is None:
-                await _write_funding(reader, tax_writer, requests.groups)
+                await write_funding(reader, requests.groups, tax_writer)
         except BrokenPipeError:
             raise
         except Exception as problem:
@@ -110,8 +105,6 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
 async def _write_rows(reader: RowsReader, groups: list[list[Any]], writer: RowWriter[ShownRow]) -> None:
     rows: AsyncIterator[ShownRow] = reader.rows(groups)
     if reader.options.what == TableName.POSITIONS:
-        from tradetui.commands.show.position_rows import held_positions
-
         of_product_types, with_market = [group[0] for group in groups], writes_desk_rows(reader.options)
         rows = held_positions(reader.client, of_product_types, reader.progress, with_market=with_market)
     async for row in rows:
@@ -119,26 +112,6 @@ async def _write_rows(reader: RowsReader, groups: list[list[Any]], writer: RowWr
         reader.progress.rows += 1
         if reader.progress.rows % ROWS_AT_A_TIME == 0:
             await asyncio.sleep(0)  # the next page is being read meanwhile
-
-
-async def _write_funding(reader: RowsReader, writer: BittyTaxWriter, requests: list[list[Any]]) -> None:
-    """Write the funding of the fills' period, which no fill contains."""
-    from tradetui.commands.show.bittytax import write_funding
-
-    period = _period_of_funding(reader, requests[0][0], writer.oldest_ms)
-    product_types = [ProductType(group[0].product_type) for group in requests]
-    await write_funding(reader.client, writer, product_types, period, reader.options.symbol)
-
-
-def _period_of_funding(reader: RowsReader, request: Any, oldest_ms: int | None) -> ReadSpan:
-    """The period of the printed fills: as requested, or since the oldest of them where not all were read."""
-    now_ms = reader.client.server_clock.now_ms
-    since_ms, until_ms = reader.span or (request.start_time, request.end_time)
-    if since_ms is None and reader.options.all:
-        since_ms = 0
-    elif since_ms is None or reader.progress.has_more:
-        since_ms = now_ms if oldest_ms is None else oldest_ms
-    return ReadSpan(since_ms, until_ms or now_ms)
 
 
 def _say_what_is_left_out(
@@ -182,12 +155,7 @@ class _ReceivedRowWriter:
         self.close = writer.close
 
     def write(self, row: ShownRow) -> None:
-        if isinstance(row, Position):
-            from tradetui.commands.show.position_rows import position_as_json
-
-            self._writer.write(position_as_json(row))
-        else:
-            self._writer.write(row.received)
+        self._writer.write(position_as_json(row) if isinstance(row, Position) else row.received)
 
 
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
