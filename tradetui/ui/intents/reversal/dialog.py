@@ -115,12 +115,12 @@ class ReversalDialog(LockingDialog[None]):
         if is_enter and self.focused is None and self._phase.is_before_confirming:
             self._unread.pressed_nothing = NO_FOCUS
             self.call_later(self.say_what_may_be_done)
-            self.set_timer(BACK_S, self._give_focus_back)
+            self.set_timer(BACK_S, self._return_focus)
         elif self._phase is Phase.ARMED and not in_burst:
             self._unread.read(self._preview, word_is_missing=self._fields.word_is_missing)
             self._note = ""
             self.call_later(self.say_what_may_be_done)
-        if self._was_armed or not self._phase.is_before_confirming or not self._fields.are_meant_by(event):
+        if self._was_armed or not self._phase.is_before_confirming or not self._fields.would_take(event):
             return True
         self._unread.dropped = True
         self.call_later(self.say_what_may_be_done)
@@ -135,9 +135,9 @@ class ReversalDialog(LockingDialog[None]):
 
         While a preview is read again the confirm button cannot have the focus and gets it afterwards: the key waits.
         """
-        if self.focused is None and self._focus.comes_back:
+        if self.focused is None and self._focus.will_return:
             return
-        if not self._focus.goes_to_confirm(step, is_reading=self._phase is Phase.READING):
+        if not self._focus.focus_confirm_if_next(step, is_reading=self._phase is Phase.READING):
             self.focus_next() if step > 0 else self.focus_previous()
 
     @property
@@ -156,7 +156,7 @@ class ReversalDialog(LockingDialog[None]):
             self._area.note_end()
         self.say_what_may_be_done()
         if self.focused is None:
-            self.set_timer(BACK_S, self._give_focus_back)
+            self.set_timer(BACK_S, self._return_focus)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_again)
@@ -231,14 +231,14 @@ class ReversalDialog(LockingDialog[None]):
         self._area.note_end()
         self.say_what_may_be_done()
         if self.focused is None:
-            self.set_timer(BACK_S, self._give_focus_back)
+            self.set_timer(BACK_S, self._return_focus)
 
-    def _give_focus_back(self) -> None:
+    def _return_focus(self) -> None:
         if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
             return
         # Off only until it was read to its end: were the focus on Cancel, an Enter meant to send would leave here.
         if not (self._focus.waits_for_confirm and self._area.unseen(armed=True) == self._reasons()):
-            self._focus.give_back()
+            self._focus.return_focus()
 
     def _disarm(self, reason: str) -> None:
         self._phase, self._reading = Phase.READING, reason
@@ -297,13 +297,13 @@ class ReversalDialog(LockingDialog[None]):
         can_type = self._may_send and not self._unreadable and not self._area.is_too_small
         shown = can_type and self._phase.is_before_confirming
         if not shown:
-            self._focus.leave_fields()
-        come_back = shown and not self._fields.size_box.display
+            self._focus.move_out_of_fields()
+        is_shown_again = shown and not self._fields.size_box.display
         self._fields.show(shown)
         self._fields.enable(self._was_armed)
         self._key_line.show(self._execution.intents, shows_request=self._shows_request)
-        if come_back:
-            self._focus.come_back_to_field()
+        if is_shown_again:
+            self._focus.return_to_field()
 
     @on(Input.Changed)
     def _typed(self) -> None:
@@ -328,7 +328,7 @@ class ReversalDialog(LockingDialog[None]):
             self._note = ""
             self._area.scroll_home(animate=False)
             self._begin_reading()
-        self._focus.entered(box)
+        self._focus.go_on_from(box)
 
     @on(Input.Submitted, "#typed")
     def _word_taken(self) -> None:
@@ -337,7 +337,7 @@ class ReversalDialog(LockingDialog[None]):
         if fields.size_box.problem(self._target.size):
             self.set_focus(fields.size_box)
         else:
-            self._focus.entered(fields.word_box)
+            self._focus.go_on_from(fields.word_box)
 
     # Choosing
 

@@ -98,7 +98,7 @@ class Fields(Vertical):
     def _why_typed(self) -> str:
         return "" if self._preview is None else typing_reason(self._preview, self._execution.settings)
 
-    def are_meant_by(self, event: TypedInput) -> bool:
+    def would_take(self, event: TypedInput) -> bool:
         """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
         typed = isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
         return typed and not self._execution.intents.locked
@@ -132,42 +132,42 @@ class Fields(Vertical):
 
 @dataclass(eq=False)
 class DialogFocus:
-    """Moves the focus among both fields and both buttons, and remembers a place that cannot have it now."""
+    """Moves the focus among both fields and both buttons, and remembers which of them is to have it again."""
 
     screen: Screen[None]
     fields: Fields
     cancel: Button
     confirm: Button
-    _before: Widget | None = field(default=None, init=False)
-    """The widget that had the focus before it lost it."""
+    _return_to: Widget | None = field(default=None, init=False)
+    """The widget that lost the focus, and gets it again once it can have it."""
     _entered: Input | None = field(default=None, init=False)
     """The field in which Enter was pressed, while the focus is still in it."""
 
     @property
-    def comes_back(self) -> bool:
-        """Whether a widget gets the focus again once it can have it."""
-        return self._before is not None
+    def will_return(self) -> bool:
+        """Whether a widget is to get the focus again."""
+        return self._return_to is not None
 
     @property
     def waits_for_confirm(self) -> bool:
         """Whether the confirm button had the focus, and cannot have it now."""
-        return self._before is self.confirm and not self.confirm.focusable
+        return self._return_to is self.confirm and not self.confirm.focusable
 
-    def goes_to_confirm(self, step: int, *, is_reading: bool) -> bool:
+    def focus_confirm_if_next(self, step: int, *, is_reading: bool) -> bool:
         """Focus the confirm button if it is next that way; while a preview is read again, as soon as possible."""
         if self._neighbour(step) is not self.confirm:
             return False
         if self.confirm.focusable:
             self.screen.set_focus(self.confirm)
         elif is_reading:
-            self._before = self.confirm
+            self._return_to = self.confirm
             self.screen.set_focus(None)
         else:
             return False
         return True
 
     def _neighbour(self, step: int) -> Widget | None:
-        """The next widget, or the one before with -1; after the complete word, the confirm button."""
+        """The next widget, or with -1 the one before it; after the complete word, the confirm button."""
         focused, fields = self.screen.focused, self.fields
         if step > 0 and focused is fields.word_box and not fields.word_is_missing:
             return self.confirm
@@ -175,7 +175,7 @@ class DialogFocus:
         ring = [*(widget for widget in fields_and_cancel if widget.focusable), self.confirm]
         return ring[(ring.index(focused) + step) % len(ring)] if focused in ring else None
 
-    def entered(self, box: Input) -> None:
+    def go_on_from(self, box: Input) -> None:
         """Go on from a completed field: now if the next one can be reached, else as soon as it can."""
         self._entered = box
         self.go_on()
@@ -199,20 +199,20 @@ class DialogFocus:
     def let_go_of_confirm(self) -> None:
         """Take the focus from the confirm button; nothing has it then, so an Enter under way presses nothing."""
         if self.confirm.has_focus:
-            self._before = self.confirm
+            self._return_to = self.confirm
             self.screen.set_focus(None)
 
-    def give_back(self) -> None:
-        before = self._before or self.cancel
-        self.screen.set_focus(before if before.focusable else self.cancel)
+    def return_focus(self) -> None:
+        widget = self._return_to or self.cancel
+        self.screen.set_focus(widget if widget.focusable else self.cancel)
 
-    def leave_fields(self) -> None:
+    def move_out_of_fields(self) -> None:
         if isinstance(self.screen.focused, Input):
-            self._before = self.screen.focused
+            self._return_to = self.screen.focused
             self.screen.set_focus(self.cancel)
 
-    def come_back_to_field(self) -> None:
-        if isinstance(self._before, Input):
-            box, self._before = self._before, None
+    def return_to_field(self) -> None:
+        if isinstance(self._return_to, Input):
+            box, self._return_to = self._return_to, None
             if box.focusable:
                 self.screen.set_focus(box)
