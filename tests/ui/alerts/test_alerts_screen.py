@@ -36,9 +36,9 @@ async def settled(pilot: Pilot[None], seconds: float = 1.5) -> None:
 
 def test_what_comes_together_goes_through_once() -> None:
     throttle = Throttle()
-    through = [moment for moment in range(12) if throttle.lets_through(float(moment), at_once=False)]
+    through = [moment for moment in range(12) if throttle.let_through(float(moment), at_once=False)]
     assert through == [0, 5, 10]
-    assert throttle.lets_through(10.5, at_once=True)
+    assert throttle.let_through(10.5, at_once=True)
 
 
 async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_looked_at() -> None:

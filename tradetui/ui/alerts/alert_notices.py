@@ -25,7 +25,7 @@ class Throttle:
     def __init__(self) -> None:
         self._last_at: float | None = None
 
-    def lets_through(self, now: float, *, at_once: bool) -> bool:
+    def let_through(self, now: float, *, at_once: bool) -> bool:
         if not at_once and self._last_at is not None and now - self._last_at < AT_MOST_EVERY_S:
             return False
         self._last_at = now
@@ -50,7 +50,7 @@ class AlertNotices:
             screen.show_alert()
         beside_dialog = screen is not self._app.screen
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
-        if Channel.BELL in alert.channels and self._bell.lets_through(now, at_once=not of_a_market):
+        if Channel.BELL in alert.channels and self._bell.let_through(now, at_once=not of_a_market):
             self._app.bell()
         if Channel.LINE not in alert.channels:
             return

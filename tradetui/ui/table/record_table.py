@@ -72,8 +72,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         self.default_columns = tuple(columns)
         self.model = TableModel(columns, footer, newest_first=newest_first)
         self.cursor, self.sort_filter = self.model.cursor, self.model.sort_filter
-        # What each line of the screen showed when it was last drawn.
-        self._drawn: dict[int, Line] = {}
+        self._drawn: dict[int, Line] = {}  # what each line of the screen showed when it was last drawn
         self._lines = TableLines(self)
         self._header: Strip | None = None
         self._drawn_note = ""
@@ -134,10 +133,10 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
     # Cursor and visible rows
 
     def move_to(self, row_index: int) -> None:
-        row_before, row_id_before = self.cursor.row_index, self.cursor.row_id
+        index_before, row_id_before = self.cursor.row_index, self.cursor.row_id
         self.cursor.go_to(row_index)
-        if row_before != self.cursor.row_index:
-            self._repaint_row(row_before)
+        if index_before != self.cursor.row_index:
+            self._repaint_row(index_before)
             self._repaint_row(self.cursor.row_index)
         self._into_sight()
         self._post_if_other_row(row_id_before)
@@ -268,7 +267,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
     def _show_anew(self, *, repaint: bool = False, by_choice: bool = False, measure: bool = False) -> None:
         """Filter and sort the source again, restore cursor and scroll, repaint changed lines.
 
-        `by_choice` says that a person rearranged the rows: then the cursor is scrolled to.
+        `by_choice` says that the trader rearranged the rows: then the cursor is scrolled to.
         """
         viewport, row_id_before = self.viewport, self.cursor.row_id
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
