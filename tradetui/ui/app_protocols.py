@@ -133,7 +133,7 @@ def ask_in_dialog(node: DOMNode, dialog: Screen[_Answer | None], then: Callable[
     """Open a dialog and call `then` with its answer; a dialog that was left has none."""
 
     async def take(answer: _Answer | None) -> None:
-        # Of Textual's own awaitables none: a screen that is asked to leave must not wait for itself to be gone.
+        # Await coroutines alone: with Textual's own awaitables a screen would wait for itself to be closed.
         if answer is not None and iscoroutine(work := then(answer)):
             await work
 

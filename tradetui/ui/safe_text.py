@@ -33,7 +33,7 @@ class Notice(Static):
         content = text if isinstance(text, Content) else sanitized(text)
         if self.content != content:
             height = self.styles.height
-            # Where the height is fixed, as the newest alert's, laying the screen out anew would change nothing.
+            # A line of a fixed height, such as the newest alert's, needs no new layout of the screen.
             self.update(content, layout=height is None or height.is_auto)
         self.display = bool(content.plain)
 

@@ -63,7 +63,7 @@ def _tidy_up() -> None:
     """Collect garbage once after the start, and exempt modules and classes from later collections."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(500, 3, 3)  # what calls leave in cycles lies a fifth as long: half a MiB and more
+    gc.set_threshold(500, 3, 3)  # garbage in cycles is kept a fifth as long, which spares half a MiB and more
     gc.enable()
 
 
@@ -109,7 +109,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """Set a theme before anything is parsed: a later change parses every style once more."""
         theme = next(theme for theme in THEMES if theme.name == name)
         if theme.ansi:
-            self.theme = name  # the terminal's own colours take more than styles
+            self.theme = name  # the theme of the terminal's own colours changes more than styles
             return
         self.set_reactive(App.theme, name)
         self.stylesheet.set_variables(self.get_css_variables())
@@ -197,7 +197,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.open_profile(self.chosen)
         with self.batch_update():
             await self.push_screen(self.main)
-        self.main.refresh(layout=True)  # the first time that it is drawn, its panels in their places
+        self.main.refresh(layout=True)  # draws it for the first time, with its panels in their places
         self._main_stands.set()
 
     # The desk

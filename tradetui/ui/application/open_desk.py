@@ -52,5 +52,5 @@ class OpenDesk:
             desk, self.desk = self.desk, None
             self._stopping = asyncio.ensure_future(desk.stop())
         if self._stopping is not None and not self._stopping.done():
-            # A caller that is cancelled leaves the stopping to the next: a desk stopped by half keeps its files open.
+            # The desk goes on stopping if the caller is cancelled: half stopped it would keep its files open.
             await asyncio.shield(self._stopping)

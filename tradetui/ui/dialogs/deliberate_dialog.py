@@ -50,7 +50,7 @@ class DeliberateButton(Button):
 
     def _note_painted(self) -> None:
         if self.has_focus:
-            # A message knows the time by the clock that the keys are read by.
+            # A message has the time of the clock that keys are read by.
             self._painted_at = Message().time
 
     def action_press(self) -> None:

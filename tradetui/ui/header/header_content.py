@@ -68,7 +68,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         *(figure is None for figure in (*figures, totals.exposure_multiple, today)),
     )
     worth = worth_of(totals, today)
-    if health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
+    if health.state in LOST_LINKS:  # as in the tables, figures that are no longer read have no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
     content = HeaderContent(
         environment=str(desk.settings.environment),
@@ -167,7 +167,7 @@ def link_of(link: ConnectionStatus, state: LinkState, *, is_halved: bool) -> tup
     """
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     if state is LinkState.DOWN:
-        latency = ""  # that of the last replies, which are past
+        latency = ""  # the latency of earlier replies says nothing now
     offset = link.server_clock.offset_ms
     clock = UNKNOWN if offset is None else _signed_duration(offset)
     alarm = link.server_clock.warns or link.server_clock.blocks_writes

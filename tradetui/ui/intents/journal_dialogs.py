@@ -125,7 +125,7 @@ async def release(app: App[Any], released: Awaitable[object]) -> bool:
         notify(app, f"Not released: {refused}", severity="warning", seconds=8)
         return False
     except Exception as problem:
-        # What failed may have come after the step into the journal.
+        # The step may be in the journal although something failed after it.
         doubt = f"It is not known whether it is released: {problem}. The journal shows it."
         notify(app, doubt, severity="error", seconds=30)
         return False

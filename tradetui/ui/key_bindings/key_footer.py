@@ -1,4 +1,4 @@
-"""The bottom line: the keys that matter now, in their order, which can also be clicked."""
+"""The bottom line: the keys that matter now, the most used first; each can also be clicked."""
 
 from __future__ import annotations
 

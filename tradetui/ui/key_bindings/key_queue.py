@@ -146,6 +146,6 @@ class KeyOrder:
             finally:
                 passed.set()
 
-        # A method, whose parameters are looked up once and not for each of the fifteen times a key passes here.
+        # A bound method: its parameters are looked up once, not each of the fifteen times a key passes here.
         if node.call_later(passed.set) if work is None else node.call_later(at_its_turn, work):
             await passed.wait()

@@ -66,7 +66,7 @@ class MainScreen(TableScreen):
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
-        # A class that comes after the widgets has the styles of all of them worked out once more; so has a focus.
+        # Setting a class after the widgets are there would style all of them once more, and so would a focus.
         self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self._settings.chosen)
         yield Notice("banner")

@@ -74,7 +74,7 @@ class PanelArea(Widget):
 
     def use_preferences(self, preferences: ScreenPreferences) -> None:
         for name in self.panels.keys() & preferences.tables.keys():
-            # Every field of the interface means the models: only where one of them was chosen.
+            # The list of all columns loads the interface's models, so only tables with a choice ask for it.
             show_choice(self.panels[name].table, self.panels[name].kind, preferences.tables[name])
 
     def paint(self, desk: Desk, names: Iterable[str]) -> None:

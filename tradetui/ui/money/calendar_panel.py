@@ -158,7 +158,7 @@ class CalendarPanel(Widget, can_focus=True):
         """Put the cursor on a day, and request its month if it is another."""
         before, self.day = self.month, day
         if self.month != before:
-            # Until it is read nothing is known of its days.
+            # Nothing is known of the month's days until it was read.
             self._grid, self._notes = MonthGrid(self.month, {}), ()
             self.post_message(self.MonthChanged())
         self.refresh()

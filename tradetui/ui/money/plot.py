@@ -84,8 +84,8 @@ def _plotted(
     if bars:
         days = [_days(chart, bar.at_ms) for bar in bars]
         heights = [float(bar.amount) for bar in bars]
-        # The width of a bar is a part of the least distance between two: a lone one is as wide as its day.
-        # Quarters of a block stand closer than dots.
+        # `width` is a share of the smallest distance between two bars; a lone bar is as wide as its day.
+        # The quarter blocks of `hd` fill a bar more densely than braille dots.
         figure.draw(figure.bar(days, heights, marker="hd" if has_utf8 else marker, width=0.7))
     time, money = figure.ruler("x", "lower"), figure.ruler("y", "left")
     time.lim(0, _days(chart, chart.until))
@@ -242,7 +242,7 @@ def time_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[Time
 def _hour_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[TimeTick, ...]:
     hours = max(1, -(-(until - since) // _HOUR_MS))
     step = next((step for step in _HOURS if step * columns >= _NARROWEST_TICK * hours), 24)
-    # A local hour: zones may be half an hour off UTC.
+    # Hours begin by local time, which may be half an hour off UTC.
     first_ms = unix_ms(_local(since, zone).replace(minute=0, second=0, microsecond=0))
     moments = [(at_ms, _local(at_ms, zone)) for at_ms in range(first_ms, until + 1, _HOUR_MS)]
     return tuple(

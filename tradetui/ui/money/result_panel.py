@@ -117,7 +117,7 @@ class ResultPanel(Widget, can_focus=True):
         if not has_cursor:
             return text
         if self.app.native_ansi_color and not self.app.no_color:
-            # Reversed whole, each colour of the row would be a block of its own: as in tables one cell is.
+            # In a row reversed as a whole each colour would become a block, so only the name is reversed.
             return text.stylize("underline").stylize(REVERSED_CURSOR_STYLE, _MARGIN, _MARGIN + _NAME)
         return text.stylize(REVERSED_CURSOR_STYLE if self.app.no_color else CURSOR_STYLE)
 

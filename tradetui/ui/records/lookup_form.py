@@ -81,11 +81,11 @@ class FilterForm(ParameterForm[Query | None]):
         texts = self.texts
         result = self._check_texts(texts)
         for name, field in self._fields.items():
-            # The empty box says already that it is required.
+            # The empty box itself says that it is required.
             is_unfinished = self.is_typed_in(f"field-{name}") or (field.required and not texts[name].strip())
             problem = "" if is_unfinished else _in_titles(result.problems.get(name, ""))
             line = self.show_problem(f"problem-{name}", sanitized(problem))
-            # Where there is little room, whole where one types and its first line elsewhere.
+            # With little room only the problem of the focused field is whole, and the others have one line.
             whole = self.size.height >= _ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
             line.set_class(whole, "-whole")
         self.show_result(acceptable=result.query is not None, about=self._about(result))
@@ -93,7 +93,7 @@ class FilterForm(ParameterForm[Query | None]):
     def _about(self, result: Checked) -> list[str]:
         field = self._fields.get(self.focused_id("field-"))
         choices_line = ""
-        # Under a box with another word stands already what it takes.
+        # The problem under a box with a wrong word names the choices already.
         if field and field.choices and not self.query_one(f"#problem-{field.name}").display:
             choices_line = f"{_field_title(field.name)}: {', '.join(field.choices)}"
         if result.query is None:

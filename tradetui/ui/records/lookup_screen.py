@@ -217,7 +217,7 @@ class LookupScreen(TableScreen):
         table = self.rows_table
         if table.sort_filter.pattern:
             return
-        # In an order of their own older rows may come in anywhere, so no more are read than fill the screen.
+        # Among rows sorted by a column, older ones may belong anywhere: no more are read than fill the screen.
         if table.sort_filter.sort is None or table.rows.count < table.size.height:
             self._more_near_the_end()
 
@@ -275,7 +275,7 @@ class LookupScreen(TableScreen):
         failed = lookup.state is LookupState.FAILED
         report, bar = _progress_text(lookup, self.key_named), "" if failed else _progress_bar(lookup.part)
         room = self.size.width - 2 - len(report) - len(bar)
-        # The words say everything; the bar goes where there is no room for it.
+        # The sentence says everything; the bar is left out if there is no room for it.
         line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report
         progress = self.query_one("#progress", Static)
         progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))

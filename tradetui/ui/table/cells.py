@@ -42,6 +42,8 @@ class Cells(Generic[RowT]):
         self.cell_format = cell_format
         self.sorted_by: str | None = None
         self.layout = ColumnLayout()
+        self.outgrown = False  # whether a text is longer than its column, so that columns are to be laid out again
+        self._room = 0
         self._longest = [0] * len(self.columns)
         self._rows: dict[str, Drawn] = {}
         self.lay_out(sum(column.width + GAP for column in self.columns))
@@ -56,8 +58,7 @@ class Cells(Generic[RowT]):
         needs = self._needs()
         if spare and lay_out(needs, room + spare).hidden_after < lay_out(needs, room).hidden_after:
             room += spare
-        self._room = room
-        self.outgrown = False  # whether a text is longer than its column, so that columns are to be laid out again
+        self._room, self.outgrown = room, False
         return self._use(lay_out(needs, room, self.layout.scrolled))
 
     def scroll_to(self, column_index: int) -> bool:
@@ -113,12 +114,12 @@ class Cells(Generic[RowT]):
     # Rows
 
     def drawn_row(self, row_id: str, record: RowT) -> Drawn:
-        """The cells of a row, made again only if another row had this id before."""
+        """The cells of a row, which are kept as long as its record stays equal."""
         known = self._rows.get(row_id)
         if known is not None and known.record is record:
             return known
         if known is not None and known.record == record:
-            # The record that is newer lives on as a row of its feed; the one before is not to live on here.
+            # The feed keeps the newer record alive anyway: keep that one here, and let the older one go.
             self._rows[row_id] = known = known._replace(record=record)
             return known
         drawn = self._rows[row_id] = self._draw(record)
@@ -133,7 +134,7 @@ class Cells(Generic[RowT]):
             column = self.columns[column_index]
             text, tone = totals.get(column.id, ("", Tone.PLAIN))
             text = scrub(text)
-            # A column with a shorter text has none of its total, which the note says.
+            # A total is never shortened as a cell may be: the note says it instead.
             fits = column.short is None or cells_of(text) <= width
             texts.append(fitted(text if fits else "", width, right=column.right))
             tones.append(tone)

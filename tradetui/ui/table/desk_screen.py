@@ -145,7 +145,7 @@ class DeskScreen(StyledOnce[None]):
         if alerts is not None and alerts.unseen and alerts.newest is not None:
             moment = moment_text(utc_moment(alerts.newest.at_ms), self.zone, self.today)
             sentence = f"{moment}  {alerts.newest.sentence}"
-        # There is no line yet while the screen is being opened: what comes then is shown once it stands.
+        # While the screen is being opened there is no such line yet; it shows the alert once it is there.
         for line in self.children:
             if isinstance(line, Notice) and line.id == NEWEST_ALERT:
                 line.say(sentence)

@@ -111,7 +111,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
     def set_format(self, cell_format: CellFormat) -> None:
         if cell_format != self.model.cells.cell_format:
             self.model.use_format(cell_format)
-            # The first row has the columns measured in any case.
+            # Nothing is measured without rows: the first row has it done in any case.
             if self.model.source.count:
                 self._show_anew(measure=True)
 
@@ -334,7 +334,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
     def _fit_width(self) -> None:
         """Measure and lay out the columns if the table's width changed; it is drawn before its resize event."""
         if self._column_room != self._laid_out_room:
-            # Where nothing but the header is in sight no row is measured: the next size decides anew.
+            # With only the header in sight no row can be measured: the next size decides anew.
             self._laid_out_room = self._column_room if self.size.height > 1 else 0
             self._lay_out_columns(measure=True)
 

@@ -29,12 +29,12 @@ class StyledOnce(Screen[ScreenResultType]):
         event.refresh_styles = event.refresh_styles and self.stack_updates > 0
 
     def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
-        # A screen that goes has nothing left to focus, and needs no styles without it.
+        # A screen that is closing has nothing left to focus, and need not be styled once more.
         if avoiding is None or self not in avoiding:
             super()._reset_focus(widget, avoiding)
 
     def _screen_resized(self, size: Size) -> None:
-        # A screen is told its first size after it was laid out for it. Later it may have arranged itself since then.
+        # The first size comes after the screen was laid out for it; later the screen may have changed since.
         if self.stack_updates > 1 or size != self._compositor.size or self._layout_widgets:
             super()._screen_resized(size)
 
@@ -53,7 +53,7 @@ class LinewiseScrollView(ScrollView):
     """Whoever scrolls or resizes it by these methods repaints only the lines that look different."""
 
     def show_from(self, y: int) -> None:
-        # Not `scroll_to`, which repaints every line: most of them look as they did.
+        # `scroll_to` would repaint every line, but most of them look as they did.
         self.set_reactive(LinewiseScrollView.scroll_y, float(y))
         self.set_reactive(LinewiseScrollView.scroll_target_y, float(y))
         if self.show_vertical_scrollbar:

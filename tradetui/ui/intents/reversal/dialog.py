@@ -236,7 +236,7 @@ class ReversalDialog(LockingDialog[None]):
     def _return_focus(self) -> None:
         if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
             return
-        # Off only until it was read to its end: were the focus on Cancel, an Enter meant to send would leave here.
+        # If the button is off only until the rest was read, an Enter meant to send must not find Cancel.
         if not (self._focus.waits_for_confirm and self._area.unseen(armed=True) == self._reasons()):
             self._focus.return_focus()
 

@@ -196,5 +196,5 @@ class _PositionRows:
 
 
 def _worth(amount: Decimal, mark: Decimal, *, signed: bool) -> str:
-    # What a leg is worth is in the quote coin, always a dollar.
+    # The value is in the quote coin, which is always a dollar.
     return Figures(None, "USD").money(amount * mark, signed=signed)
