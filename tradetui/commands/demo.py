@@ -39,6 +39,7 @@ _ACCOUNTS = (
 
 
 def run(args: argparse.Namespace) -> int:
+    """Show the program on the screen, or draw one picture of it into a file; raises ConfigurationError."""
     name = args.profile or _ACCOUNTS[0]
     if name not in _ACCOUNTS:
         raise ConfigurationError(
@@ -53,11 +54,14 @@ def run(args: argparse.Namespace) -> int:
             remedy="Give single characters or Textual's names, such as R,tab,enter,question_mark,ctrl+p,wait:500.",
         )
     settings = demo_settings(args.seed, name, read_only=args.read_only, product_types=product_types)
-    if args.screenshot is None:
-        if not needs_terminal(os.environ):
-            return USAGE
-        return run_app(TradeApp(replace(settings, terminal=terminal_abilities(os.environ))))
-    app = TradeApp(settings)
+    if args.screenshot is not None:
+        return _write_picture(TradeApp(settings), args)
+    if not needs_terminal(os.environ):
+        return USAGE
+    return run_app(TradeApp(replace(settings, terminal=terminal_abilities(os.environ))))
+
+
+def _write_picture(app: TradeApp, args: argparse.Namespace) -> int:
     as_text = args.screenshot.suffix.lower() == ".txt"
     drawn = asyncio.run(picture(app, args.size, args.after, args.keys, as_text=as_text))
     try:

@@ -1,6 +1,7 @@
-"""Trigger orders in the terms of the trade: kind, state and failure, and the stops among them that wait for a leg.
+"""Trigger orders in a trader's words: their kind, state and failure, and which of them are the stops of a leg.
 
-The interface's own terms (`pos_loss`, `fail_execute`) stay in the detail view, the export and the filter.
+A trigger order waits at the exchange for a price. The interface's own terms (`pos_loss`, `fail_execute`) are still
+shown in the detail view, and exported and filtered by.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _KINDS: Final[Mapping[str, str]] = {
     PlanType.POS_PROFIT: "take-profit (position)",
     PlanType.POS_LOSS: "stop-loss (position)",
 }
+_STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
 # The interface has no field for it; whatever the exchange adds under such a name is the reason.
 _REASON_FIELD: Final = re.compile(r"reason|(fail|err)\w*(msg|message|desc|code)|^(msg|message)$", re.IGNORECASE)
 
@@ -78,9 +80,6 @@ def failure_reason(trigger: TriggerOrder) -> str:
         if _REASON_FIELD.search(field) and isinstance(value, str | int) and value not in ("", "0", 0)
     ]
     return ", ".join(reasons) or NO_REASON
-
-
-_STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
 
 
 class StopLoss(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final, NamedTuple
 
@@ -35,21 +35,13 @@ BITTYTAX: Final = "bittytax"
 _TAXED: Final = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
 CONVERT_DEFAULT_DAYS: Final = 90
 _TIME_HELP: Final = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
+_MERGED: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
+    TableName.ORDERS: [{"status": status} for status in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)],
+    TableName.TRIGGERS: [{"planType": plan_type} for plan_type in QUERIED_PLAN_TYPES],
+}
+"""The requests whose rows are merged, by the one parameter in which they differ, unless the person gives it."""
 _OWN: Final = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 """Parameters that have an option of their own instead of the one that every parameter gets."""
-
-
-class MergedParameter(NamedTuple):
-    """A parameter that takes one value a request: `show` reads all `values` and merges them, unless one is given."""
-
-    name: str
-    values: tuple[str, ...]
-
-
-MERGED: Final[Mapping[str, MergedParameter]] = {
-    TableName.ORDERS: MergedParameter("status", (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
-    TableName.TRIGGERS: MergedParameter("planType", QUERIED_PLAN_TYPES),
-}
 
 
 class ReadSpan(NamedTuple):
@@ -90,14 +82,11 @@ def requests_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedP
     span = _span_in_pieces(options, endpoint, values, now_ms)
     if span is not None and endpoint.time is not None:
         values["startTime"], values["endTime"] = next(split_span(*span, endpoint.time.piece_ms))
-    merged = MERGED.get(options.what)
     groups = []
     for product_type in _product_types(options, endpoint, loaded, values.get("symbol")):
         base = values if product_type is None else {**values, "productType": product_type}
-        variants: list[dict[str, str]] = [{}]
-        if merged is not None and merged.name not in base:
-            variants = [{merged.name: value} for value in merged.values]
-        groups.append([endpoint.request(**base, **variant) for variant in variants])
+        variants = [variant for variant in _MERGED.get(options.what, ()) if not variant.keys() & base.keys()]
+        groups.append([endpoint.request(**base, **variant) for variant in variants or [{}]])
     return ShowRequests(groups, span)
 
 
@@ -192,10 +181,10 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
 
 
 def _rule_of_flag(what: str, parameter: Parameter) -> str:
-    merged = MERGED.get(what)
-    if merged is None or parameter.name != merged.name:
+    merged = ", ".join(variant[parameter.name] for variant in _MERGED.get(what, ()) if parameter.name in variant)
+    if not merged:
         return parameter.explanation
-    return f"{parameter.changed(required=False).explanation} (default: {', '.join(merged.values)}, merged)"
+    return f"{parameter.changed(required=False).explanation} (default: {merged}, merged)"
 
 
 def _rule_of_times(rule: TimeRule) -> str:
