@@ -47,28 +47,11 @@ _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 
 
 def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) -> None:
-    """Update the bar from a session; `key_named` gives the key of a binding.
-
-    Urgent facts are painted at once: whose money it is, permissions, worth, and the first value of any figure.
-    """
-    link, totals, today, health = desk.client.connection_status, desk.totals(), desk.today(), desk.health
-    is_halved = any(use.halved for use in link.budget.usage().values())
-    alarm = alarm_of(desk, key_named)
-    figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
-    urgent = (
-        desk.access,
-        health.state,
-        desk.account,
-        link.server_clock.warns,
-        link.server_clock.blocks_writes,
-        is_halved,
-        link.budget.address_usage().slowed,
-        link.latency_ms is None,
-        alarm,
-        *(figure is None for figure in (*figures, totals.exposure_multiple, today)),
-    )
+    """Update the bar from a session; `key_named` gives the key of a binding."""
+    link, state, totals, today = desk.client.connection_status, desk.health.state, desk.totals(), desk.today()
+    is_halved, alarm = any(use.halved for use in link.budget.usage().values()), alarm_of(desk, key_named)
     worth = worth_of(totals, today)
-    if health.state in LOST_LINKS:  # as in the tables, figures that are no longer read have no colours
+    if state in LOST_LINKS:  # as in the tables, figures that are no longer read have no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
     content = HeaderContent(
         environment=str(desk.settings.environment),
@@ -76,9 +59,14 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         account=account_of(desk),
         alarm=alarm,
         worth=worth,
-        link=link_of(link, health.state, is_halved=is_halved),
+        link=link_of(link, state, is_halved=is_halved),
     )
-    bar.show(urgent, desk.clock.monotonic(), content)
+    clock, budget = link.server_clock, link.budget.address_usage()
+    restraints = (clock.warns, clock.blocks_writes, is_halved, budget.slowed)
+    figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
+    # Painted at once when they change: permissions, warnings, and that a figure is known for the first time.
+    known = tuple(figure is not None for figure in (*figures, totals.exposure_multiple, today, link.latency_ms))
+    bar.show((desk.access, state, desk.account, alarm, restraints, known), desk.clock.monotonic(), content)
 
 
 def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:
