@@ -36,11 +36,11 @@ _HELD_WIDTH: Final = 13
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
     """The position in each leg now and afterwards; changed figures are marked."""
     figures, estimates = figures_of(preview), preview.estimates
-    mark = None if estimates is None else estimates.mark
+    mark_price = None if estimates is None else estimates.mark
     value_title = "value" if estimates is None else f"value {estimates.quote_coin}"
     rows = [TableRow("", ("now", "change", "afterwards", "entry", value_title))]
     for row in _PositionRows(preview, plan, figures, marks):
-        value = UNKNOWN if mark is None else _worth(row.after, mark, signed=row.is_signed)
+        value = UNKNOWN if mark_price is None else _worth(row.after, mark_price, signed=row.is_signed)
         cells = (*row.size_cells(figures), row.entry, value)
         styles = row.cell_styles(row.before, None, row.after, None, row.after)
         rows.append(TableRow(row.name, cells, row.note, row.style, changed=row.changed, cell_styles=styles))
@@ -157,8 +157,8 @@ class _PositionRows:
         if net_seen != net:
             changed = f"net was {self.figures.size(net_seen, signed=True)}"
         estimates = self.preview.estimates
-        mark = None if estimates is None else estimates.mark
-        note = "" if mark is None else f"was {_worth(net, mark, signed=True)}"
+        mark_price = None if estimates is None else estimates.mark
+        note = "" if mark_price is None else f"was {_worth(net, mark_price, signed=True)}"
         return _PositionRow(_Leg.NET, _Leg.NET, net, after.long - after.short, note=note, changed=changed)
 
     def _one_way_rows(self, before: Net) -> Iterator[_PositionRow]:
@@ -195,6 +195,6 @@ class _PositionRows:
         return "" if entry is None else f"entry was {self.figures.price(entry)}"
 
 
-def _worth(amount: Decimal, mark: Decimal, *, signed: bool) -> str:
+def _worth(amount: Decimal, mark_price: Decimal, *, signed: bool) -> str:
     # The value is in the quote coin, which is always a dollar.
-    return Figures(None, "USD").money(amount * mark, signed=signed)
+    return Figures(None, "USD").money(amount * mark_price, signed=signed)

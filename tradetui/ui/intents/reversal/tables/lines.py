@@ -54,8 +54,8 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
     yield from blank
     yield from risk_table(preview, plan, marks, room)
     yield from blank
-    mark = preview.estimates.mark if preview.estimates is not None else None
-    yield from orders_table(preview.resting, figures_of(preview), mark, marks, room)
+    mark_price = preview.estimates.mark if preview.estimates is not None else None
+    yield from orders_table(preview.resting, figures_of(preview), mark_price, marks, room)
     for change in changed:
         if change.fact is ChangedFact.ORDER_GONE:
             yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
@@ -214,8 +214,8 @@ def _aftermath_lines(
         yield from outcome_risk_table(shown, plan, aftermath.actuals, held, room)
     if aftermath.resting:
         yield from blank
-        mark = shown.estimates.mark if shown.estimates is not None else None
-        yield from orders_table(aftermath.resting, figures_of(shown), mark, Marks(), room)
+        mark_price = shown.estimates.mark if shown.estimates is not None else None
+        yield from orders_table(aftermath.resting, figures_of(shown), mark_price, Marks(), room)
     if aftermath.unread:
         yield Content.styled(scrub(f"Orders, stops and account could not be read: {aftermath.unread}"), "$warn")
 

@@ -26,15 +26,15 @@ _LEAST_RUN: Final = 2  # of more similar neighbours than this, only the nearest 
 
 
 def orders_table(
-    resting: Sequence[OrderImpact], figures: Figures, mark: Decimal | None, marks: Marks, room: Room
+    resting: Sequence[OrderImpact], figures: Figures, mark_price: Decimal | None, marks: Marks, room: Room
 ) -> Iterator[Content]:
     """A row for each order that the reversal touches, with two for many alike and one for those that stay as they are.
 
-    Orders come before stops, those next to the mark first.
+    Orders come before stops, those next to the mark price first.
     """
     if not resting:
         return
-    resting = sorted(resting, key=lambda order: (order.kind is not RestingKind.ORDER, _distance(order, mark)))
+    resting = sorted(resting, key=lambda order: (order.kind is not RestingKind.ORDER, _distance(order, mark_price)))
     shown = _listed(resting, marks, room.most_orders)
     actions = {order.order_id: _action(order, figures) for order in shown}
     longest = max(map(len, actions.values()), default=0)
@@ -44,7 +44,7 @@ def orders_table(
     yield Content.styled(f"{title}{' ' * _GAP}{'afterwards' if room.is_wide else ''}".rstrip(), "$quiet")
     for alike in _runs(shown, marks, room.most_orders):
         for order in alike if len(alike) <= _LEAST_RUN else alike[:1]:
-            yield from _row(order, actions[order.order_id], width, mark, marks, room)
+            yield from _row(order, actions[order.order_id], width, mark_price, marks, room)
         if len(alike) > _LEAST_RUN:
             furthest = f", the furthest {_at(alike[-1], figures)}"
             style = "bold $warn" if alike[0].wrong_way else "$quiet"
@@ -76,9 +76,11 @@ def _runs(shown: Sequence[OrderImpact], marks: Marks, most: int) -> Iterator[Seq
 
 
 def _row(
-    order: OrderImpact, action: str, width: int, mark: Decimal | None, marks: Marks, room: Room
+    order: OrderImpact, action: str, width: int, mark_price: Decimal | None, marks: Marks, room: Room
 ) -> Iterator[Content]:
-    away = UNKNOWN if order.price is None or not mark else per_cent((order.price - mark) / mark, signed=True)
+    away = UNKNOWN
+    if order.price is not None and mark_price:
+        away = per_cent((order.price - mark_price) / mark_price, signed=True)
     style = "bold $warn" if order.wrong_way else ""
     effect = f"{scrub(order.effect)}{'  !' if order.wrong_way else ''}"
     head = (f"{order.kind:<{KIND_WIDTH}}", style or "$quiet")
@@ -93,8 +95,8 @@ def _row(
         yield Content.assemble((f"{' ' * KIND_WIDTH}{part}", style))
 
 
-def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
-    return ZERO if order.price is None or mark is None else abs(order.price - mark)
+def _distance(order: OrderImpact, mark_price: Decimal | None) -> Decimal:
+    return ZERO if order.price is None or mark_price is None else abs(order.price - mark_price)
 
 
 def _is_new(order: OrderImpact, marks: Marks) -> bool:

@@ -155,25 +155,27 @@ def _margin_ratio(estimates: ReversalEstimates) -> TableRow:
 
 
 def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstimates) -> TableRow:
-    risks, mark = estimates.risks, estimates.mark
+    risks, mark_price = estimates.risks, estimates.mark
     name = f"Liquidation {plan.params.symbol}"
     now = "none" if risks.liquidation is None else figures.price(risks.liquidation)
     if risks.estimable is Estimable.NOT_REPORTED:
         now = UNKNOWN
-    if risks.estimable is not Estimable.YES or mark is None:
+    if risks.estimable is not Estimable.YES or mark_price is None:
         return TableRow(name, (now, "not estimable"), str(risks.estimable))
     away = []
     if risks.liquidation is not None:
-        away.append(_away(risks.liquidation, mark, places=2))
+        away.append(_away(risks.liquidation, mark_price, places=2))
     if risks.liquidation_after is None:
         return TableRow(name, (now, "none"), "; ".join([*away, "none afterwards, all else equal"]))
     after = estimate(liquidation(risks.liquidation_after))
-    away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
+    away.append(f"then ~{_away(risks.liquidation_after, mark_price, places=1)}")
     return TableRow(name, (now, after), f"{', '.join(away)}, all else equal")
 
 
-def _away(price: Decimal, mark: Decimal, *, places: int) -> str:
-    return f"{per_cent(abs(price - mark) / mark, places=places)} {'above' if price > mark else 'below'}"
+def _away(price: Decimal, mark_price: Decimal, *, places: int) -> str:
+    return (
+        f"{per_cent(abs(price - mark_price) / mark_price, places=places)} {'above' if price > mark_price else 'below'}"
+    )
 
 
 def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
