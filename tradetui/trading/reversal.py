@@ -209,9 +209,8 @@ def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
     if params.side is not None and (params.side is Side.BUY) != (net > ZERO):
         raise _not_held(params, "LONG" if params.side is Side.BUY else "SHORT")
     held = abs(net)
-    whole = ProjectedPosition(
-        Net(-net), held, held, f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
-    )
+    sentence = f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
+    whole = ProjectedPosition(Net(-net), held, held, sentence)
     results: tuple[ProjectedPosition, ...] = (whole,)
     assumptions: list[str] = []
     if params.size is not None:
@@ -219,15 +218,12 @@ def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
         # What is closed is opened again on the other side, so that the net moves by twice that size.
         moved = net - 2 * turned if net > 0 else net + 2 * turned
         if params.size > held:
-            assumptions.append(
-                f"size {grouped_digits(params.size)} is more than is held; at most {grouped_digits(held)} is reversed"
-            )
+            size, most = grouped_digits(params.size), grouped_digits(held)
+            assumptions.append(f"size {size} is more than is held; at most {most} is reversed")
         if turned < held:
-            sized = ProjectedPosition(
-                Net(moved), turned, turned, f"the size counts, {grouped_digits(net)} becomes {grouped_digits(moved)}"
-            )
-            ignored = ProjectedPosition(whole.after, held, held, f"the size is ignored, {whole.description}")
-            results = (sized, ignored)
+            sentence = f"the size counts, {grouped_digits(net)} becomes {grouped_digits(moved)}"
+            sized = ProjectedPosition(Net(moved), turned, turned, sentence)
+            results = (sized, replace(whole, description=f"the size is ignored, {whole.description}"))
             assumptions.append(
                 "in one-way mode it is not documented whether a size counts; the live exchange is said to ignore it"
             )

@@ -127,22 +127,21 @@ class BittyTaxWriter:
         return remarks
 
     def _events_of(self, row: object) -> Iterable[TaxRow]:
-        if isinstance(row, ProductRow):
-            record = row.record
-            if isinstance(record, FuturesFill):
-                at_ms = unix_ms(record.c_time)
+        match row:
+            case ProductRow(product_type=product_type, record=FuturesFill() as fill):
+                at_ms = unix_ms(fill.c_time)
                 self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
-                booked = booked_fill(row.product_type, record, 0)
+                booked = booked_fill(product_type, fill, 0)
                 self.incomplete += not booked.is_complete
-                return futures_fill_events(record, booked)
-            if isinstance(record, FuturesBill):
-                return [_margin_fee(record.c_time, f"bill {record.bill_id} funding", record.amount, record.coin)]
-        elif isinstance(row, SpotFill):
-            return self._spot_fill(row)
-        elif isinstance(row, ConvertRecord):
-            return [_convert(row)]
-        elif isinstance(row, SpotBill):
-            return self._spot_bill(row)
+                return futures_fill_events(fill, booked)
+            case ProductRow(record=FuturesBill() as bill):
+                return [_margin_fee(bill.c_time, f"bill {bill.bill_id} funding", bill.amount, bill.coin)]
+            case SpotFill():
+                return self._spot_fill(row)
+            case ConvertRecord():
+                return [_convert(row)]
+            case SpotBill():
+                return self._spot_bill(row)
         raise TypeError(f"no event of {type(row).__name__}")
 
     def _spot_fill(self, fill: SpotFill) -> Iterable[TaxRow]:

@@ -61,8 +61,8 @@ async def _with_stops(
                 stops += reply.rows
     joined = []
     for position in positions:
-        state, stop, part = nearest_stop(position, waiting[position.product_type])
-        market = position.market._replace(stop_state=state, stop=stop, stop_part=part)
+        nearest = nearest_stop(position, waiting[position.product_type])
+        market = position.market._replace(stop_state=nearest.state, stop=nearest.price, stop_part=nearest.part)
         joined.append(replace(position, market=market))
     return joined
 

@@ -15,7 +15,7 @@ from tradetui.trading.estimates.risk_estimates import MEETS_WITHIN
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.trigger_orders import stops_of_leg
+from tradetui.trading.trigger_orders import StopLoss, stops_of_leg
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
@@ -81,7 +81,7 @@ def reversal_actuals(
         ratio = account.margin_ratio
     if is_isolated and held is not None:
         ratio = held.margin_ratio
-    stop_price, stopped = _stopped(plan, held, stops)
+    stop = _nearest_stop(plan, held, stops)
     return ReversalActuals(
         profit=sum((fill.profit or ZERO for fill in fills), ZERO) if fills else None,
         fees=_fees(fills, plan.params.margin_coin) if fills else None,
@@ -89,8 +89,8 @@ def reversal_actuals(
         free=free,
         ratio=ratio,
         reports_liquidation=reported is not None,
-        stop_price=stop_price,
-        stopped=stopped,
+        stop_price=None if stop is None else stop.price,
+        stopped=None if stop is None else result_at_stop(plan, held, stop),
         stops_read=stops is not None,
     )
 
@@ -144,11 +144,7 @@ def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
     return sum((fee.total_fee or ZERO for fee in fees), ZERO)
 
 
-def _stopped(
-    plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder] | None
-) -> tuple[Decimal | None, Decimal | None]:
-    """Price of the nearest stop-loss of the held leg, and the result should it fill there."""
+def _nearest_stop(plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder] | None) -> StopLoss | None:
     if held is None or held.leg is None:
-        return None, None
-    stop = stops_of_leg(stops or (), held.leg, plan.params.mode, held.stop_loss).nearest
-    return (None, None) if stop is None else (stop.price, result_at_stop(plan, held, stop))
+        return None
+    return stops_of_leg(stops or (), held.leg, plan.params.mode, held.stop_loss).nearest
