@@ -1,4 +1,8 @@
-"""Positions rebuilt from fills, one fill at a time: what a fill opens and closes, and the position after it."""
+"""Positions summed from fills, for accounts whose positions the exchange does not report.
+
+A `PositionBook` takes the fills of a product type in, one at a time: what each opens and closes, and the average entry
+and the realised profit after it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from decimal import Decimal
 from itertools import islice
 
 from tradetui.trading.contract_math import ZERO, mean_entry, profit
-from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.holdings import Holdings, Net
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide
 from tradetui.wire.models.futures import FuturesFill
@@ -171,9 +175,7 @@ def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings |
             return None
         if isinstance(holdings, Net):
             holdings = Net(holdings.net + (fill.base_volume if fill.is_buy else -fill.base_volume))
-            continue
-        leg, opens = leg_of(fill)
-        size = fill.base_volume if opens else -fill.base_volume
-        holdings = holdings.moved(leg, size)
-    assert isinstance(holdings, Legs | Net)
+        else:
+            leg, opens = leg_of(fill)
+            holdings = holdings.moved(leg, fill.base_volume if opens else -fill.base_volume)
     return holdings

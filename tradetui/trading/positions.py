@@ -216,8 +216,10 @@ def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol
 
 
 def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
-    """Why a symbol's holdings are not known from its positions: an unknown term, as received, or a leg
-    of two rows; empty where it is. In one-way mode a symbol has one row."""
+    """Why a symbol's holdings are not known from its positions: an unknown term, or too many rows; empty if they are.
+
+    Hedge mode has one row a leg, one-way mode one row a symbol.
+    """
     of_symbol = [position for position in positions if position.symbol == symbol.upper()]
     unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_fields)
     if unknown:
@@ -231,7 +233,7 @@ def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
 
 
 def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime | None]:
-    """Since when fills cover the legs of a symbol whose sum is not proven to be whole; empty where all are."""
+    """The legs of a symbol whose sum of fills may not be whole, each by the moment since which fills are known."""
     sources = [position.source for position in positions if position.symbol == symbol.upper()]
     return [source.since for source in sources if isinstance(source, FromFills) and not source.proven]
 

@@ -1,8 +1,8 @@
-"""The effect of an order or a fill, in the terms of the trade: "opens LONG", "closed SHORT", "adds to the new LONG".
+"""What an order or a fill does, by its terms alone ("opens LONG"), and what that does to holdings ("adds to the LONG").
 
 In hedge mode `side` names the leg (buy is LONG) and `tradeSide` says open or close: a close whose side is `sell` buys a
-SHORT back. In one-way mode `side` is the direction and nothing else counts. An unknown term gives no effect, so that
-nothing rests on it.
+SHORT back. In one-way mode `side` is the direction and nothing else counts. An order or fill with an unknown term has
+no effect that is known: None, so that nothing is decided by it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLOSING_PLANS: Final = frozenset(
 
 
 class TradeAction(StrEnum):
-    """Trade actions; the exchange itself takes all but the first four."""
+    """What a trade does. The exchange itself takes the actions from REDUCE on, and a trader the others."""
 
     OPEN = "open"
     CLOSE = "close"

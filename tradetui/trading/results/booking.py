@@ -1,4 +1,7 @@
-"""How results count what the account did: each fill by its terms, each bill by its kind."""
+"""How results count what the account did: a fill as profit, fees and volume by coin, and a bill by its kind.
+
+A bill is the exchange's record of a change of the wallet: a trade, funding, a transfer.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.product_types import ProductType, margin_coin
 
+_NO_OTHER_FEES: Final[dict[str, Decimal]] = {}
+"""Shared by all fills whose fees are in one coin, and so never changed."""
 QUARTER_MS: Final = 15 * 60_000
 """Results are kept by quarter-hours of UTC: the offset of every time zone is a multiple of them."""
 
@@ -123,7 +128,7 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
     if not coin:
         coin = str(fill.received.get("marginCoin") or next((fee.fee_coin for fee in fill.fee_detail), None) or "")
         coin = coin.upper()
-    fees, other_fees = ZERO, _NO_FEES
+    fees, other_fees = ZERO, _NO_OTHER_FEES
     is_complete = bool(fill.fee_detail) and (fill.profit is not None or meaning.opens is True)
     for fee in fill.fee_detail:
         fee_coin = fee.fee_coin.upper() if fee.fee_coin else coin
@@ -134,21 +139,20 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
             fees += amount
         else:
             other_fees = {**other_fees, fee_coin: other_fees.get(fee_coin, ZERO) + amount}
-    volume = fill.quote_volume
     return BookedFill(
-        LegKey(product_type, symbol, meaning.leg),
-        meaning,
-        coin,
-        inverse,
-        fill.base_volume,
-        fill.price,
-        fill.profit,
-        fees,
-        other_fees,
-        fill.base_volume * fill.price if volume is None else volume,
-        time,
-        fill.order_id or f"fill {fill.trade_id}",
-        is_complete,
+        key=LegKey(product_type, symbol, meaning.leg),
+        meaning=meaning,
+        coin=coin,
+        inverse=inverse,
+        size=fill.base_volume,
+        price=fill.price,
+        profit=fill.profit,
+        fees=fees,
+        other_fees=other_fees,
+        volume=fill.base_volume * fill.price if fill.quote_volume is None else fill.quote_volume,
+        time=time,
+        order_id=fill.order_id or f"fill {fill.trade_id}",
+        is_complete=is_complete,
     )
 
 
@@ -162,9 +166,6 @@ def fee_amount(fee: FeeDetail) -> Decimal | None:
         amount = amount or fee.total_deduction_fee or amount
         return -abs(amount) if amount else amount
     return amount
-
-
-_NO_FEES: Final[dict[str, Decimal]] = {}
 
 
 class BillKind(StrEnum):
