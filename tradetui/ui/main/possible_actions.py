@@ -1,4 +1,7 @@
-"""Which keys of the main screen can do something now, and why the others cannot."""
+"""Which keys of the main screen can do something now, and why the others cannot.
+
+A position that has just closed under the cursor keeps `R` from reversing the row that took its place.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class PossibleActions(NamedTuple):
 
 
 class VanishedPosition:
-    """The position that closed under the cursor since the key before; keys of one burst count as one key."""
+    """The position that closed under the cursor since the key before this one; keys of one burst count as one key."""
 
     def __init__(self, table: RecordTable[Position]) -> None:
         self._table = table

@@ -98,11 +98,15 @@ class ResultDialog(IssuedKeysDialog):
             self._close_button.focus()
 
     async def _entries(self) -> list[StoredKey]:
-        names = [row.entry for row in self._created.rows if row.entry is not None] if self._created.kept else []
+        """The saved keys of this creation, in the order of its rows."""
+        names = [row.entry for row in self._created.rows if row.entry is not None]
+        if not names or not self._created.kept:
+            return []
         try:
-            by_name = {entry.name: entry for entry in await self._creation.keys.entries()} if names else {}
+            entries = await self._creation.keys.entries()
         except KeyStoreUnusable:
             return []
+        by_name = {entry.name: entry for entry in entries}
         return [by_name[name] for name in names if name in by_name]
 
     def _lines(self) -> Iterable[Content]:
