@@ -7,7 +7,7 @@ is for a person: money and prices are rounded as on the screen, and times are in
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, tzinfo
 from decimal import Context, Decimal
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
@@ -32,28 +32,32 @@ _AVERAGE_PRICE: Final = Context(prec=12)
 """Significant digits of an average price, which is a quotient and may have no end."""
 
 
-class ResultWriter(Generic[ResultT]):
-    """Prints results of one kind as rows in the format that the options choose, `--json`, `--csv` or text."""
+class Printed(NamedTuple):
+    """How many rows were printed, and how many fills of theirs the exchange gave without fee or profit."""
 
-    def __init__(
-        self, fields: ResultFields[ResultT], options: argparse.Namespace, zone: tzinfo, archive: Archive
-    ) -> None:
-        self._fields = fields
-        self._utc_names = {name: f"{name}Utc" for name in fields.times} if options.csv else {}
-        self._text_style = None if options.json or options.csv else TextStyle(zone, archive)
-        columns = [column for name in fields.values for column in (name, self._utc_names.get(name)) if column]
-        self._writer = row_writer(options, columns)
+    row_count: int
+    incomplete_fills: int
 
-    def write(self, result: ResultT) -> None:
-        values = {name: value(result) for name, value in self._fields.values.items()}
-        if self._text_style is not None:
-            self._writer.write({name: self._text_style.readable(value) for name, value in values.items()})
-            return
-        row = {name: _exact(value) for name, value in values.items()}
-        self._writer.write(row | {utc_name: _in_utc(values[name]) for name, utc_name in self._utc_names.items()})
 
-    def close(self) -> None:
-        self._writer.close()
+def print_rows(
+    results: Iterable[ResultT], fields: ResultFields[ResultT], options: argparse.Namespace, text_style: TextStyle
+) -> Printed:
+    """Print results of one kind as rows in the format that the options choose: `--json`, `--csv` or text."""
+    utc_names = {name: f"{name}Utc" for name in fields.times} if options.csv else {}
+    columns = [column for name in fields.values for column in (name, utc_names.get(name)) if column]
+    writer = row_writer(options, columns)
+    row_count = incomplete_fills = 0
+    for result in results:
+        values = {name: value(result) for name, value in fields.values.items()}
+        if options.json or options.csv:
+            row = {name: _exact(value) for name, value in values.items()}
+            writer.write(row | {utc_name: _in_utc(values[name]) for name, utc_name in utc_names.items()})
+        else:
+            writer.write({name: text_style.readable(value) for name, value in values.items()})
+        row_count += 1
+        incomplete_fills += fields.incomplete_fills(result)
+    writer.close()
+    return Printed(row_count, incomplete_fills)
 
 
 class Money(NamedTuple):
@@ -79,6 +83,7 @@ class ResultFields(NamedTuple, Generic[ResultT]):
 
     values: Mapping[str, Callable[[ResultT], Value]]
     times: tuple[str, ...] = ()
+    incomplete_fills: Callable[[ResultT], int] = lambda _: 0
 
 
 def sums_fields(grouping: Grouping) -> ResultFields[ResultRow]:
@@ -99,7 +104,8 @@ def sums_fields(grouping: Grouping) -> ResultFields[ResultRow]:
             "losses": lambda row: row.sums.losses,
             "complete": lambda row: row.complete,
             "unexplained": lambda row: Money(row.unexplained, row.coin),
-        }
+        },
+        incomplete_fills=lambda row: row.sums.incomplete_fills,
     )
 
 
@@ -129,6 +135,7 @@ def trip_fields(origins: TripOrigins) -> ResultFields[TripRow]:
             "complete": lambda row: not row.trip.incomplete_fills,
         },
         times=("openTime", "closeTime"),
+        incomplete_fills=lambda row: row.trip.incomplete_fills,
     )
 
 

@@ -16,7 +16,15 @@ from tradetui.commands.process.console import ATTENTION, DONE, say
 from tradetui.commands.process.failures import report
 from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.options import EQUITY, PNL, TRIPS
-from tradetui.commands.show.result_rows import ResultWriter, equity_fields, readable_time, sums_fields, trip_fields
+from tradetui.commands.show.result_rows import (
+    Printed,
+    TextStyle,
+    equity_fields,
+    print_rows,
+    readable_time,
+    sums_fields,
+    trip_fields,
+)
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
@@ -96,62 +104,40 @@ def _query(options: argparse.Namespace, loaded: LoadedProfile) -> ResultQuery:
 
 
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    print_rows = {PNL: _print_sums, TRIPS: _print_trips, EQUITY: _print_equity}[options.what]
-    row_count = print_rows(archive, options, query)
+    print_kind = {PNL: _print_sums, TRIPS: _print_trips, EQUITY: _print_equity}[options.what]
+    printed = print_kind(archive, options, query)
+    if printed.incomplete_fills:
+        fills = counted(printed.incomplete_fills, "fill")
+        say(f"tradetui: the exchange gave no fee or no profit for {fills}: rows with complete false lack it.")
     unknown = _without_fills(archive, query)
     if unknown:
         say(f"tradetui: {unknown}")
-    elif not row_count:
+    elif not printed.row_count:
         say(f"tradetui: {_WHY_NOTHING[options.what]}")
     if options.what != EQUITY:
         _say_what_is_missing(archive, query)
     return ATTENTION if unknown else DONE
 
 
-def _print_sums(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    """Print the sums of fills by group and coin; returns the number of rows."""
+def _print_sums(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> Printed:
     sums = with_unexplained(archive.connection, query, results(archive.connection, query))
-    writer = ResultWriter(sums_fields(query.grouping), options, query.zone, archive)
-    for row in sums:
-        writer.write(row)
-    writer.close()
+    printed = print_rows(sums, sums_fields(query.grouping), options, TextStyle(query.zone, archive))
     if any(row.funding is None for row in sums):
         say(_why_no_funding(archive, query.product_types or ()))
-    _say_incomplete(sum(row.sums.incomplete_fills for row in sums))
-    return len(sums)
+    return printed
 
 
-def _print_trips(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    """Print the round trips that ended in the period; returns their number."""
-    origins = TripOrigins(archive.connection, query.span[0])
-    writer = ResultWriter(trip_fields(origins), options, query.zone, archive)
-    row_count = incomplete_fills = 0
-    for row in ended_trips(archive.connection, query):
-        writer.write(row)
-        row_count += 1
-        incomplete_fills += row.trip.incomplete_fills
-    writer.close()
-    _say_incomplete(incomplete_fills)
-    return row_count
+def _print_trips(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> Printed:
+    fields = trip_fields(TripOrigins(archive.connection, query.span[0]))
+    return print_rows(ended_trips(archive.connection, query), fields, options, TextStyle(query.zone, archive))
 
 
-def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
-    """Print the samples of the period; returns their number."""
+def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> Printed:
     first_ms, last_ms = query.span
     if options.until is None:
         last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
-    writer, row_count = ResultWriter(equity_fields(), options, query.zone, archive), 0
-    for sample in samples(archive.connection, query.product_types or (), first_ms, last_ms):
-        writer.write(sample)
-        row_count += 1
-    writer.close()
-    return row_count
-
-
-def _say_incomplete(fill_count: int) -> None:
-    if fill_count:
-        incomplete = f"the exchange gave no fee or no profit for {counted(fill_count, 'fill')}"
-        say(f"tradetui: {incomplete}: rows with complete false lack it.")
+    sampled = samples(archive.connection, query.product_types or (), first_ms, last_ms)
+    return print_rows(sampled, equity_fields(), options, TextStyle(query.zone, archive))
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
