@@ -164,29 +164,22 @@ async def merged(
         async for record in streams[0]:
             yield record
         return
-    heads: list[tuple[RecordRow, AsyncIterator[RecordRow]]] = []
-    for stream in streams:
-        first = await anext(stream, None)
-        if first is not None:
-            heads.append((first, stream))
+    heads = {stream: head for stream in streams if (head := await anext(stream, None)) is not None}
     shown_ids: set[object] = set()
     moment: datetime | None = None
     while heads:
-        index = max(range(len(heads)), key=lambda at: _age(heads[at][0], time_field))
-        record, stream = heads[index]
-        following = await anext(stream, None)
+        newest = max(heads, key=lambda stream: _age(heads[stream], time_field))
+        record = heads[newest]
+        following = await anext(newest, None)
         if following is None:
-            del heads[index]
+            del heads[newest]
         else:
-            heads[index] = (following, stream)
+            heads[newest] = following
         now = _age(record, time_field)
         if now != moment:
             moment, shown_ids = now, set()
-        if id_field is None:
-            yield record
-            continue
-        record_id = getattr(record_of(record), id_field)
-        if record_id not in shown_ids:
+        record_id = None if id_field is None else getattr(record_of(record), id_field)
+        if id_field is None or record_id not in shown_ids:
             shown_ids.add(record_id)
             yield record
 

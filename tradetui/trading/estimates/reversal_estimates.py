@@ -1,4 +1,7 @@
-"""All estimates of a reversal together, and as rows of text for the command line and for programs."""
+"""The estimates of a reversal: its costs, its risks, and the result should its nearest stop fill.
+
+`rows` gives all of them as text, for the command line and for programs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_ri
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.trigger_orders import StopLoss, stops_of_leg
+from tradetui.trading.trigger_orders import LegStops, StopLoss, stops_of_leg
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import margin_coin
@@ -143,18 +146,16 @@ def result_if_stopped(
     `stops` are the symbol's waiting trigger orders, None where they cannot be read. Then only a stop that the position
     itself names is known; without one the result is None.
     """
+    held, other = basis.position, basis.other_leg
     # In one-way mode what waits was made for the position that ends.
     own_stops = (stops or ()) if isinstance(plan.before, Legs) else ()
-    held, other = basis.position, basis.other_leg
-    waiting = stops_of_leg(own_stops, plan.opened_leg, plan.params.mode, other.stop_loss if other is not None else None)
+    waiting = _stops_of(plan, plan.opened_leg, own_stops, other)
     stop = waiting.nearest
     if stop is None and stops is None:
         return None
     leg_size = costs.opened + (other.size if other is not None else ZERO)
     if stop is None:
-        ending = stops_of_leg(
-            stops or (), plan.closed_leg, plan.params.mode, held.stop_loss if held is not None else None
-        )
+        ending = _stops_of(plan, plan.closed_leg, stops or (), held)
         return StopResult(
             leg=plan.opened_leg,
             now=None if ending.nearest is None else result_at_stop(plan, held, ending.nearest),
@@ -165,19 +166,22 @@ def result_if_stopped(
             now_trails=bool(ending.trailing),
         )
     size = leg_size if stop.size is None else min(stop.size, leg_size)
-    afterwards = None
-    if costs.entry_after is not None:
-        afterwards = _result(plan, stop, size, costs.entry_after)
     return StopResult(
         leg=plan.opened_leg,
         price=stop.price,
         now=result_at_stop(plan, other, stop),
-        afterwards=afterwards,
+        afterwards=None if costs.entry_after is None else _result(plan, stop, size, costs.entry_after),
         size=size,
         leg_size=leg_size,
         is_only_reported=stop.is_only_reported,
         others_unread=stops is None,
     )
+
+
+def _stops_of(
+    plan: ReversalPlan, leg: PositionSide, stops: Sequence[TriggerOrder], position: Position | None
+) -> LegStops:
+    return stops_of_leg(stops, leg, plan.params.mode, None if position is None else position.stop_loss)
 
 
 def result_at_stop(plan: ReversalPlan, position: Position | None, stop: StopLoss) -> Decimal | None:
