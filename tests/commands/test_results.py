@@ -197,6 +197,18 @@ def test_ctrl_c_ends_the_booking_of_fills_at_once(point_at_archive: Point, monke
     assert not went_on
 
 
+def test_a_reader_of_standard_error_that_has_gone_is_no_fault_of_the_archive(
+    point_at_archive: Point, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_: object) -> None:
+        raise BrokenPipeError
+
+    point_at_archive()
+    monkeypatch.setattr(archive_reading, "_book_fills", gone)
+    with pytest.raises(BrokenPipeError):
+        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=False)
+
+
 def test_bills_that_are_behind_the_fills_are_read_first(
     point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

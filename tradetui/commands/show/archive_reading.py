@@ -84,6 +84,8 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
             _complete(loaded, archive, settings, since, until)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
+    except BrokenPipeError:
+        raise  # the reader of standard error has gone, which is no fault of the archive
     except (sqlite3.Error, OSError) as problem:
         damaged = isinstance(problem, sqlite3.Error) and is_damage(problem)
         remedy = READ_ANEW if damaged else "Check the disk and its free space."
