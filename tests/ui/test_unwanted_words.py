@@ -20,7 +20,7 @@ UNWANTED = re.compile(
 """Terms that only the authors know, and old names of what has one name now: say reported, again, side, created."""
 OF_THE_INTERFACE = re.compile(r"\b(pos_loss|pos_profit|moving_plan|fail_execute|normal_plan|profit_plan|loss_plan)\b")
 """The interface's words: they stay in the detail, in filters and in `show`."""
-_SQL = re.compile(r"^\W*(select|insert|update|delete|create|alter|drop|pragma|with)\b|= \?", re.I)
+_SQL = re.compile(r"^\W*(select|insert|update|delete|create|alter|drop|pragma|with)\b|= [?:]", re.I)
 
 
 def shown_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:

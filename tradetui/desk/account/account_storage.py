@@ -131,12 +131,12 @@ class AccountStorage:
             self.archive = await self._disk.run(_open_archive, None)
         for attach in self._attach:
             await self._try_step(attach(self.archive))
-        await self._try_step(self._bring_ledger_forward(self.archive))
+        await self._try_step(self._book_fills(self.archive))
         while self._owner_seen is not None:
             await asyncio.sleep(OWNER_AGAIN_S)
             self._owner_seen(await current_owner(self._client))
 
-    async def _bring_ledger_forward(self, archive: Archive) -> None:
+    async def _book_fills(self, archive: Archive) -> None:
         """Book what an archive from before the ledger holds, in steps that let other work on the disk pass."""
         while archive.fills_to_book:
             await self._disk.run(archive.advance_ledger)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from tradetui.desk.archive.ledger.quarter_figures import forget_spans
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
@@ -19,8 +19,6 @@ from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
 
-_INTO_BILL: Final = "INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_BillRow: TypeAlias = tuple[str, str, int, str, str, str, str, str, str, str | None]
 OF_KIND: Final = "kind <> 'trade' AND kind"
 """Chooses bills of another kind than those of fills, which are most by far, by the index that leaves these out.
 
@@ -62,84 +60,118 @@ def keep_bills(
 ) -> None:
     """Keep bills, each once by its id, with how far they are read; called within a transaction.
 
-    Of a bill that comes again with other figures the later read counts.
-
-    `rows_at_most` lets the oldest bills of fills go beyond so many; the last of each quarter-hour stays, since its
-    balance tells what the wallet did until then.
+    Of a bill that comes again with other figures the later read counts. `rows_at_most` says how many rows there may be,
+    beyond which the oldest bills of fills are deleted; None keeps all.
     """
-    funding: defaultdict[tuple[int, str, str, str], Decimal] = defaultdict(lambda: ZERO)
-
-    def count_funding(row: _BillRow, times: int) -> None:
-        type_name, coin, time, _, kind, _, symbol, amount, fee, _ = row
-        if kind == BillKind.FUNDING:
-            funding[quarter_of(time), type_name, symbol, coin] += times * (Decimal(amount) + Decimal(fee))
-
+    added: list[_BillRow] = []
+    replaced: list[_BillRow] = []
     for bill in bills:
         row = _row_of(product_type, bill)
-        if connection.execute(f"INSERT OR IGNORE {_INTO_BILL}", row).rowcount == 0:
-            before: _BillRow = connection.execute(
-                "SELECT * FROM bill WHERE product_type = ? AND ordinal = ?", (row[0], row[3])
-            ).fetchone()
-            if before == row:
-                continue
-            count_funding(before, -1)
-            connection.execute(f"INSERT OR REPLACE {_INTO_BILL}", row)
-        count_funding(row, 1)
-    for key, amount in funding.items():
         before = connection.execute(
-            "SELECT amount FROM bill_funding WHERE quarter = ? AND product_type = ? AND symbol = ? AND coin = ?", key
+            f"SELECT {_COLUMNS} FROM bill WHERE product_type = ? AND ordinal = ?", (row.product_type, row.ordinal)
         ).fetchone()
-        total = amount if before is None else amount + Decimal(before[0])
-        connection.execute("INSERT OR REPLACE INTO bill_funding VALUES (?, ?, ?, ?, ?)", (*key, str(total)))
-    forget_spans(connection, (quarter for quarter, *_ in funding))
+        if before != row:
+            connection.execute(f"INSERT OR REPLACE INTO bill ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            added.append(row)
+            replaced += [] if before is None else [_BillRow(*before)]
+    _change_funding(connection, added, replaced)
     _keep_coverage(connection, product_type, coverage)
     if rows_at_most is not None:
-        connection.execute(
-            "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
-            " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)"
-            " AND EXISTS (SELECT 1 FROM bill AS later WHERE later.product_type = bill.product_type"
-            " AND later.coin = bill.coin AND (later.time, later.ordinal) > (bill.time, bill.ordinal)"
-            " AND later.time < (bill.time / ? + 1) * ?)",
-            (rows_at_most, QUARTER_MS, QUARTER_MS),
-        )
+        _delete_oldest_of_fills(connection, rows_at_most)
+
+
+class _BillRow(NamedTuple):
+    """A bill as the file has it, amounts as text."""
+
+    product_type: str
+    coin: str
+    time: int
+    ordinal: str
+    kind: str
+    business_type: str
+    symbol: str
+    amount: str
+    fee: str
+    balance: str | None
+
+
+_COLUMNS: Final = ", ".join(_BillRow._fields)
 
 
 def _row_of(product_type: ProductType, bill: FuturesBill) -> _BillRow:
-    return (
-        str(product_type),
-        bill.coin.upper(),
-        unix_ms(bill.c_time),
-        id_order(bill.bill_id),
-        str(bill_kind(bill.business_type)),
-        bill.business_type,
-        (bill.symbol or "").upper(),
-        str(bill.amount),
-        str(bill.fee or ZERO),
-        None if bill.balance is None else str(bill.balance),
+    return _BillRow(
+        product_type=str(product_type),
+        coin=bill.coin.upper(),
+        time=unix_ms(bill.c_time),
+        ordinal=id_order(bill.bill_id),
+        kind=str(bill_kind(bill.business_type)),
+        business_type=bill.business_type,
+        symbol=(bill.symbol or "").upper(),
+        amount=str(bill.amount),
+        fee=str(bill.fee or ZERO),
+        balance=None if bill.balance is None else str(bill.balance),
+    )
+
+
+def _change_funding(connection: sqlite3.Connection, added: Iterable[_BillRow], replaced: Iterable[_BillRow]) -> None:
+    """Change the sums of funding by the bills that came, without those they were kept as before."""
+    changes: defaultdict[tuple[int, str, str, str], Decimal] = defaultdict(lambda: ZERO)
+    for rows, sign in ((added, 1), (replaced, -1)):
+        for row in rows:
+            if row.kind == BillKind.FUNDING:
+                key = (quarter_of(row.time), row.product_type, row.symbol, row.coin)
+                changes[key] += sign * (Decimal(row.amount) + Decimal(row.fee))
+    for key, change in changes.items():
+        kept = connection.execute(
+            "SELECT amount FROM bill_funding WHERE quarter = ? AND product_type = ? AND symbol = ? AND coin = ?", key
+        ).fetchone()
+        total = change if kept is None else change + Decimal(kept[0])
+        connection.execute(
+            "INSERT OR REPLACE INTO bill_funding (quarter, product_type, symbol, coin, amount) VALUES (?, ?, ?, ?, ?)",
+            (*key, str(total)),
+        )
+    forget_spans(connection, (quarter for quarter, *_ in changes))
+
+
+def _delete_oldest_of_fills(connection: sqlite3.Connection, rows_at_most: int) -> None:
+    """Delete bills of fills beyond the newest so many bills; the last of each wallet in a quarter-hour stays.
+
+    Its balance says what the wallet did until then.
+    """
+    connection.execute(
+        "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
+        " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET :rows_at_most)"
+        " AND EXISTS (SELECT 1 FROM bill AS later WHERE later.product_type = bill.product_type"
+        " AND later.coin = bill.coin AND (later.time, later.ordinal) > (bill.time, bill.ordinal)"
+        " AND later.time < (bill.time / :quarter_ms + 1) * :quarter_ms)",
+        {"rows_at_most": rows_at_most, "quarter_ms": QUARTER_MS},
     )
 
 
 def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, coverage: BillCoverage) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO bill_read VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO bill_read (product_type, since, until, refusal) VALUES (?, ?, ?, ?)",
         (str(product_type), coverage.since, coverage.until, coverage.refusal),
     )
     connection.execute("DELETE FROM bill_gap WHERE product_type = ?", (product_type,))
     connection.executemany(
-        "INSERT OR REPLACE INTO bill_gap VALUES (?, ?, ?)", [(str(product_type), *gap) for gap in coverage.gaps]
+        "INSERT OR REPLACE INTO bill_gap (product_type, since, until) VALUES (?, ?, ?)",
+        [(str(product_type), *gap) for gap in coverage.gaps],
     )
 
 
 def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> BillCoverage:
+    """How far the bills of a product type are read; without ends where none ever were."""
     row = connection.execute(
         "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (product_type,)
     ).fetchone()
     if row is None:
         return BillCoverage()
+    since, until, refusal = row
     gaps = connection.execute(
         "SELECT since, until FROM bill_gap WHERE product_type = ? ORDER BY since DESC", (product_type,)
     )
-    return BillCoverage(row[0], row[1], tuple(TimeSpan(*gap) for gap in gaps), row[2])
+    return BillCoverage(since, until, tuple(TimeSpan(*gap) for gap in gaps), refusal)
 
 
 def transfers(
@@ -160,16 +192,15 @@ def transfers(
 
 def price_near(connection: sqlite3.Connection, product_type: str, coin: str, time: int) -> Decimal | None:
     """The price of the fill nearest in time in a coin's own contract; the one before where two are as near."""
-    nearest: tuple[int, Decimal] | None = None
+    nearest = []
     for comparison, order in (("<=", "DESC"), (">", "ASC")):
-        row = connection.execute(
+        nearest += connection.execute(
             "SELECT time, json_extract(body, '$.price') FROM record WHERE kind = 'fill' AND symbol = ?"
             f" AND product_type = ? AND time {comparison} ? ORDER BY time {order}, ordinal {order} LIMIT 1",
             (f"{coin}USD", product_type, time),
-        ).fetchone()
-        if row is not None and (nearest is None or abs(row[0] - time) < nearest[0]):
-            nearest = (abs(row[0] - time), Decimal(str(row[1])))
-    return None if nearest is None else nearest[1]
+        ).fetchall()
+    _, price = min(nearest, key=lambda fill: abs(fill[0] - time), default=(None, None))
+    return None if price is None else Decimal(str(price))
 
 
 def funding_by_quarter(

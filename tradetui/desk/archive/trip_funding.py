@@ -1,7 +1,8 @@
-"""Funding of a round trip: as the exchange reports it of the closed position, else summed from the bills.
+"""Funding of a round trip, which is a position from when it was opened until nothing of it is held.
 
-A report also has the exchange's own net result. Bills name a symbol but no leg, so that they tell the funding of a trip
-only where no other leg of the symbol was held meanwhile.
+The exchange reports it of a closed position (`ReportedTrip`), with a net result of its own. Else it is summed from the
+bills (`TripFunding`). Bills name a symbol but no leg, so that they tell the funding of a trip only where no other leg
+of the symbol was held meanwhile.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.trips import Trip
+from tradetui.trading.results.booking import LegKey
+from tradetui.trading.results.trips import RUNNING_TRIP, Trip, trip_path
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import ClosedPosition
@@ -25,16 +27,10 @@ from tradetui.wire.product_types import ProductType
 
 APART_MS: Final = 2_000
 """How far apart the exchange's times of a position may lie from those of its first and last fill."""
-_SINCE = "CASE WHEN json_extract({0}, '{1}[4]') THEN json_extract({0}, '{1}[2]') ELSE 0 END"
-_LAST = "json_extract(body, '$[3]')"
-"""When a trip began, with no bound where its start is not proven, and when its last fill was (`trip_as_json`)."""
+_NO_END: Final = 2**62
+"""The end (Unix ms) of a trip that is still running."""
 _FEWEST_READ: Final = 64
 """Trips of a leg that are read at once; then as many more as there are already."""
-_OTHER_LEGS = {
-    PositionSide.LONG: (PositionSide.SHORT, PositionSide.NET),
-    PositionSide.SHORT: (PositionSide.LONG, PositionSide.NET),
-    PositionSide.NET: (PositionSide.LONG, PositionSide.SHORT),
-}
 
 
 class ReportedTrip(NamedTuple):
@@ -49,7 +45,8 @@ def keep_closed_positions(
 ) -> None:
     """Keep positions, each once; `until` (Unix ms) says that all until then are read. Called within a transaction."""
     connection.executemany(
-        "INSERT OR REPLACE INTO closed_position VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO closed_position (product_type, symbol, side, closed, opened, funding, net)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 str(product_type),
@@ -65,7 +62,10 @@ def keep_closed_positions(
         ],
     )
     if until is not None:
-        connection.execute("INSERT OR REPLACE INTO closed_position_read VALUES (?, ?)", (str(product_type), until))
+        connection.execute(
+            "INSERT OR REPLACE INTO closed_position_read (product_type, until) VALUES (?, ?)",
+            (str(product_type), until),
+        )
 
 
 def closed_positions_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
@@ -82,14 +82,18 @@ def reported_trip(
     """The exchange's report of a trip; None unless one position of its side began and ended with it."""
     if trip.opened_ms is None:
         return None
-    side = "long" if trip.long else "short"
-    around = [
-        moment_ms + apart_ms for moment_ms in (trip.last_ms, trip.opened_ms) for apart_ms in (-APART_MS, APART_MS)
-    ]
     rows = connection.execute(
-        "SELECT funding, net FROM closed_position WHERE product_type = ? AND symbol = ? AND side = ?"
-        " AND closed BETWEEN ? AND ? AND opened BETWEEN ? AND ?",
-        (str(product_type), symbol, side, *around),
+        "SELECT funding, net FROM closed_position WHERE product_type = :product_type AND symbol = :symbol"
+        " AND side = :side AND closed BETWEEN :closed - :apart AND :closed + :apart"
+        " AND opened BETWEEN :opened - :apart AND :opened + :apart",
+        {
+            "product_type": str(product_type),
+            "symbol": symbol,
+            "side": "long" if trip.long else "short",
+            "closed": trip.last_ms,
+            "opened": trip.opened_ms,
+            "apart": APART_MS,
+        },
     ).fetchall()
     if len(rows) != 1:
         return None
@@ -116,9 +120,10 @@ class TripFunding:
             return None
         if not self._coverage(product_type).holds(opened, trip.last_ms):
             return None
-        others = (self._held_times(product_type, symbol, other_leg) for other_leg in _OTHER_LEGS[leg])
-        if any(held_times.held_between(opened, trip.last_ms) for held_times in others):
-            return None
+        for other_leg in PositionSide:
+            held_times = self._held_times(LegKey(product_type, symbol, other_leg))
+            if other_leg is not leg and held_times.held_between(opened, trip.last_ms):
+                return None
         return self._settlements(product_type, symbol).between(opened, trip.last_ms)
 
 
@@ -137,42 +142,57 @@ class _Settlements(NamedTuple):
         return self.sums[count - 1] if count else ZERO
 
 
+def _begin_sql(column: str, trip: str) -> str:
+    """SQL for when a trip in a column's JSON began (Unix ms); 0 where more may have been held before."""
+    proven, opened = trip_path("start_proven", trip), trip_path("opened_ms", trip)
+    return f"CASE WHEN json_extract({column}, '{proven}') THEN json_extract({column}, '{opened}') ELSE 0 END"
+
+
 class _HeldTimes:
     """When a leg was held, Unix ms, read from now back as far as needed.
 
     `ends` are those of its trips, the newest first, and `earliest` the earliest begin of each trip and all after it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, *names: str) -> None:
-        self._connection, self._names = connection, names
+    def __init__(self, connection: sqlite3.Connection, key: LegKey) -> None:
+        self._connection, self._key = connection, key
+        self._ends: list[int] = []
+        self._earliest: list[int] = []
+        self._oldest: tuple[int, str, int] | None = (_NO_END, "", 0)
+        """The place of the oldest trip that was read; None once all are."""
         running = connection.execute(
-            f"SELECT {_SINCE.format('state', '$[4]')} FROM ledger_leg WHERE product_type = ? AND symbol = ? AND leg = ?"
-            " AND json_extract(state, '$[4]') IS NOT NULL",
-            names,
+            f"SELECT {_begin_sql('state', RUNNING_TRIP)} FROM ledger_leg"
+            " WHERE product_type = ? AND symbol = ? AND leg = ?"
+            f" AND json_extract(state, '{RUNNING_TRIP}') IS NOT NULL",
+            key,
         ).fetchone()
-        self._ends: list[int] = [] if running is None else [2**62]
-        self._earliest: list[int] = [] if running is None else [running[0]]
-        self._oldest: tuple[int, str, int] | None = (2**62, "", 0)
+        if running is not None:
+            self._add(running[0], _NO_END)
 
     def held_between(self, since: int, until: int) -> bool:
         """Whether anything was held between two moments."""
         while self._oldest is not None and (not self._ends or self._ends[-1] > since):
-            self._read_older()
+            self._oldest = self._read_before(self._oldest)
         held_count = bisect_left(self._ends, -since, key=neg)
         return held_count > 0 and self._earliest[held_count - 1] < until
 
-    def _read_older(self) -> None:
+    def _read_before(self, oldest: tuple[int, str, int]) -> tuple[int, str, int] | None:
+        """Read older trips, as many as there are already; gives the place of the oldest, None where it is the last."""
         limit = max(_FEWEST_READ, len(self._ends))
         rows = self._connection.execute(
-            f"SELECT {_SINCE.format('body', '$')}, {_LAST}, closed_time, closed_ordinal, number FROM ledger_trip"
+            f"SELECT {_begin_sql('body', '$')}, json_extract(body, '{trip_path('last_ms')}'), closed_time,"
+            " closed_ordinal, number FROM ledger_trip"
             " WHERE product_type = ? AND symbol = ? AND leg = ? AND (closed_time, closed_ordinal, number) < (?, ?, ?)"
             " ORDER BY closed_time DESC, closed_ordinal DESC, number DESC LIMIT ?",
-            (*self._names, *(self._oldest or ()), limit),
+            (*self._key, *oldest, limit),
         ).fetchall()
         for begin, end, *_ in rows:
-            self._ends.append(end)
-            self._earliest.append(min(begin, self._earliest[-1]) if self._earliest else begin)
-        self._oldest = tuple(rows[-1][2:]) if len(rows) == limit else None
+            self._add(begin, end)
+        return rows[-1][2:] if len(rows) == limit else None
+
+    def _add(self, begin: int, end: int) -> None:
+        self._ends.append(end)
+        self._earliest.append(min(begin, self._earliest[-1]) if self._earliest else begin)
 
 
 def _settlements_of(connection: sqlite3.Connection, product_type: ProductType, symbol: str) -> _Settlements:

@@ -14,13 +14,11 @@ from tradetui.desk.archive.trip_funding import APART_MS, ReportedTrip, TripFundi
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.positions import Position
 from tradetui.trading.results.booking import LegKey
-from tradetui.trading.results.trips import Trip, leg_from_json, trip_from_json
+from tradetui.trading.results.trips import RUNNING_TRIP, Trip, leg_from_json, trip_from_json, trip_path
 from tradetui.wire.enums import PositionSide, SystemClose
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import load_json
 
-_OPENED_BY, _RUNNING_OPENED_BY = "$[5]", "$[4][5]"
-"""JSON paths of the opening order in a trip, and in a leg's state (`trip_as_json`)."""
 _NOT_ENDED: Final = Instant(2**62, "")
 _ROUNDED_TO: Final = Decimal("0.00000001")
 """The step to which the exchange rounds an amount of each fill, as its share of a fee."""
@@ -81,8 +79,8 @@ def open_trips(connection: sqlite3.Connection, query: ResultQuery, positions: It
     held = {(position.product_type, position.symbol, position.is_long): position for position in positions}
     condition, values = query.condition
     legs = connection.execute(
-        "SELECT product_type, symbol, leg, state FROM ledger_leg WHERE json_extract(state, '$[4]') IS NOT NULL"
-        f"{condition} ORDER BY applied_time DESC",
+        "SELECT product_type, symbol, leg, state FROM ledger_leg"
+        f" WHERE json_extract(state, '{RUNNING_TRIP}') IS NOT NULL{condition} ORDER BY applied_time DESC",
         values,
     )
     rows = []
@@ -173,9 +171,10 @@ class TripOrigins:
     def __init__(self, connection: sqlite3.Connection, since: int) -> None:
         triggered = "SELECT json_extract(body, '$.executeOrderId') FROM record WHERE kind = 'trigger'"
         self._triggered = {order_id for (order_id,) in connection.execute(triggered) if order_id}
+        ended, running = trip_path("opened_by"), trip_path("opened_by", RUNNING_TRIP)
         opening = connection.execute(
-            f"SELECT product_type, json_extract(body, '{_OPENED_BY}') FROM ledger_trip WHERE last_time >= ? UNION ALL"
-            f" SELECT product_type, json_extract(state, '{_RUNNING_OPENED_BY}') FROM ledger_leg",
+            f"SELECT product_type, json_extract(body, '{ended}') FROM ledger_trip WHERE last_time >= ? UNION ALL"
+            f" SELECT product_type, json_extract(state, '{running}') FROM ledger_leg",
             (since,),
         ).fetchall()
         self._opening = {(product_type, order_id) for product_type, order_id in opening if order_id}

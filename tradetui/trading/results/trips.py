@@ -276,6 +276,15 @@ def trip_from_json(values: list[Any]) -> Trip:
     return Trip(**fields)
 
 
+RUNNING_TRIP: Final = "$[4]"
+"""SQLite's path of the running trip in the JSON of a leg's state."""
+
+
+def trip_path(field_name: str, trip: str = "$") -> str:
+    """SQLite's path of a field in the JSON of a trip, which may itself stand at a path."""
+    return f"{trip}[{_TRIP_FIELDS.index(field_name)}]"
+
+
 def leg_as_json(leg: RunningLeg) -> list[object]:
     """A leg's state as JSON holds it; its key is not in it."""
     trip = None if leg.trip is None else trip_as_json(leg.trip)

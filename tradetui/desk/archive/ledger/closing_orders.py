@@ -1,4 +1,8 @@
-"""Closing orders: profit and own fees of each order that closed something, counted in the quarter of its last fill."""
+"""Closing orders: each order that closed something, with the profit and the fees of all its closing fills.
+
+Results say how many orders won and lost. An order counts once, in the quarter-hour of its last fill so far: with each
+further fill it is taken off the quarter-hour in which it counted, and counted anew.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,42 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from tradetui.desk.archive.ledger.fill_sequence import Instant, SequencedFill
-from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
+from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters, QuarterKey
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.trips import Closing
 
-_SINCE = "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
-_FIELDS = "coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd"
+_SELECT: Final = (
+    "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd FROM ledger_order"
+    " WHERE product_type = :product_type AND symbol = :symbol AND leg = :leg"
+)
+_LAST_FILL_AFTER: Final = " AND last_time >= :time AND (last_time, last_ordinal) > (:time, :ordinal)"
+"""The first comparison lets SQLite use the index by time; the second leaves out fills of that millisecond."""
+_REPLACE: Final = (
+    "INSERT OR REPLACE INTO ledger_order (product_type, symbol, leg, order_id, coin, first_time, first_ordinal,"
+    " last_time, last_ordinal, profit, fees, in_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 @dataclass(slots=True)
 class ClosingOrder:
-    """One order's closing fills, from its first to its last; amounts in its coin, `in_usd` at the fills' prices."""
+    """The closing fills of one order, from the first to the last; profit and fees are in `coin`.
+
+    `in_usd` is profit and fees in dollars, each fill's at its own price. Only coin-margined contracts have it: of the
+    others, whose coin is a dollar coin, it stays zero.
+    """
 
     coin: str
     first: Instant
     last: Instant
-    profit: Decimal
-    fees: Decimal
-    in_usd: Decimal
+    profit: Decimal = ZERO
+    fees: Decimal = ZERO
+    in_usd: Decimal = ZERO
 
     @property
     def result(self) -> Decimal:
@@ -36,50 +53,55 @@ class ClosingOrder:
 
 
 class ClosingOrders:
-    """Keeps closing orders in the archive, and counts them in `quarters`."""
+    """Keeps closing orders in the archive, and counts them in `quarters`. Called within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, quarters: ChangedQuarters) -> None:
         self._connection = connection
         self._quarters = quarters
 
     def add(self, sequenced: SequencedFill, closing: Closing) -> None:
-        """Count the closed part of a fill as part of its order."""
+        """Add what a fill closed to its order."""
         instant, fill = sequenced
-        order_key = (*fill.key, fill.order_id)
-        row = self._connection.execute(
-            f"SELECT {_FIELDS} FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",
-            order_key,
-        ).fetchone()
-        if row is None:
-            order = ClosingOrder(fill.coin, instant, instant, ZERO, ZERO, ZERO)
+        order = self._find(fill.key, fill.order_id)
+        if order is None:
+            order = ClosingOrder(fill.coin, first=instant, last=instant)
         else:
-            order = _order_of(row)
             self._quarter_sums(fill.key, order).uncount_order(order.result, order.in_usd)
+        order.last = instant
         order.profit += closing.profit
         order.fees += closing.fees
         if fill.inverse:
             order.in_usd += (closing.profit + closing.fees) * fill.price
-        order.last = instant
         self._quarter_sums(fill.key, order).count_order(order.result, order.in_usd)
+        self._keep(fill.key, fill.order_id, order)
+
+    def after(self, key: LegKey, flat: Instant) -> Iterator[ClosingOrder]:
+        """The orders of a leg whose last fill lies after an instant, read one by one."""
+        return map(_order_of, self._connection.execute(_SELECT + _LAST_FILL_AFTER, key._asdict() | flat._asdict()))
+
+    def undo_after(self, key: LegKey, flat: Instant) -> None:
+        """Delete the orders of a leg whose last fill lies after an instant, and take them off their quarter-hours."""
+        for order in self.after(key, flat):
+            self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
         self._connection.execute(
-            "INSERT OR REPLACE INTO ledger_order VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees), str(order.in_usd)),
+            "DELETE FROM ledger_order WHERE product_type = :product_type AND symbol = :symbol AND leg = :leg"
+            + _LAST_FILL_AFTER,
+            key._asdict() | flat._asdict(),
         )
 
-    def since(self, key: LegKey, flat: Instant) -> Iterator[ClosingOrder]:
-        """Orders of a leg whose last fill lies after an instant, read one by one."""
-        rows = self._connection.execute(f"SELECT {_FIELDS} FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
-        return map(_order_of, rows)
+    def _find(self, key: LegKey, order_id: str) -> ClosingOrder | None:
+        row = self._connection.execute(
+            f"{_SELECT} AND order_id = :order_id", {**key._asdict(), "order_id": order_id}
+        ).fetchone()
+        return None if row is None else _order_of(row)
 
-    def undo_since(self, key: LegKey, flat: Instant) -> None:
-        """Let go of the orders of a leg whose last fill lies after an instant, and take them off their quarters."""
-        for order in self.since(key, flat):
-            self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
-        self._connection.execute(f"DELETE FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
+    def _keep(self, key: LegKey, order_id: str, order: ClosingOrder) -> None:
+        amounts = (str(order.profit), str(order.fees), str(order.in_usd))
+        self._connection.execute(_REPLACE, (*key, order_id, order.coin, *order.first, *order.last, *amounts))
 
     def _quarter_sums(self, key: LegKey, order: ClosingOrder) -> ResultSums:
         """The sums of the quarter-hour in which an order counts, that of its last fill."""
-        return self._quarters.sums((quarter_of(order.last.time), *key, order.coin))
+        return self._quarters.sums(QuarterKey(quarter_of(order.last.time), *key, order.coin))
 
 
 def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> ClosingOrder:

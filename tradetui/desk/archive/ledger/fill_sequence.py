@@ -1,6 +1,7 @@
-"""The sequence in which archived fills are booked, cut where a product type's position mode changes.
+"""The sequence in which archived fills are booked, by time and then by id, and the position modes along it.
 
-It goes by time, then by id. Nothing can be held across a change of mode, so that whatever a leg holds ends there.
+An account can change between hedge and one-way mode only while it holds nothing. Where the fills of a product type show
+such a change, whatever a leg still holds by its fills ends there.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from tradetui.desk.tables.rows.product_row import id_order
@@ -29,12 +31,14 @@ class Instant(NamedTuple):
     ordinal: str
 
 
+BEFORE_ALL: Final = Instant(-1, "")
+
+
 class SequencedFill(NamedTuple):
+    """A fill as it is booked, and its place in the sequence."""
+
     instant: Instant
     fill: BookedFill
-
-
-BEFORE_ALL: Final = Instant(-1, "")
 
 
 def sequenced_fill(product_type: ProductType, fill: FuturesFill) -> SequencedFill:
@@ -51,39 +55,47 @@ def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | No
         return None
 
 
+class ModeRun(NamedTuple):
+    """The fill from which on a position mode was in force, until that of the next run."""
+
+    begin: Instant
+    mode: str
+
+
 class PositionModes:
     """Keeps in the archive from which fill of a product type on each position mode was in force."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._runs: dict[ProductType, list[tuple[Instant, str]]] = {}
+        self._runs: dict[ProductType, list[ModeRun]] = {}
 
     def forget(self) -> None:
+        """Let go of what is in memory, as after a transaction that was undone."""
         self._runs.clear()
 
     def changed_between(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
         """Whether the position mode changed after one instant and not after another."""
         runs = self._runs_of(product_type)
-        latest = bisect_right(runs, (until, "\uffff")) - 1
-        return latest > 0 and runs[latest][0] > after
+        latest = _index_at(runs, until)
+        return latest > 0 and runs[latest].begin > after
 
     def note(self, fills: Iterable[SequencedFill]) -> set[ProductType]:
-        """Take in fills; the product types of which they show a change of mode that is not known yet."""
+        """Take in fills; gives the product types that are to be rebuilt: a fill shows a change that is not known."""
         product_types: set[ProductType] = set()
         for instant, fill in fills:
             mode = fill.meaning.mode
             if mode is None:
                 continue
             runs = self._runs_of(fill.key.product_type)
-            index = bisect_right(runs, (instant, "\uffff")) - 1
-            if index < 0 and runs and runs[0][1] == mode:
-                runs[0] = (instant, mode)  # how far back the oldest mode reaches changes nothing
-            elif index < 0 or runs[index][1] != mode:
+            index = _index_at(runs, instant)
+            if index < 0 and runs and runs[0].mode == mode:
+                runs[0] = ModeRun(instant, mode)  # how far back the oldest mode reaches changes nothing
+            elif index < 0 or runs[index].mode != mode:
                 product_types.add(fill.key.product_type)
         return product_types
 
     def rebuild(self, product_type: ProductType) -> Instant | None:
-        """Read anew where the mode changed between two fills, and keep it; the first instant that differs."""
+        """Read the changes of mode from the fills again and keep them; gives the first instant that differs."""
         rows = self._connection.execute(
             "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
             " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
@@ -92,23 +104,28 @@ class PositionModes:
             " WHERE mode IS NOT before ORDER BY time, ordinal",
             (product_type,),
         ).fetchall()
-        runs = [(Instant(time, ordinal), str(mode)) for time, ordinal, mode in rows]
-        known = self._runs_of(product_type)
-        changes, known_changes = set(runs[1:]), set(known[1:])
+        runs = [ModeRun(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
+        # The first run begins with the oldest fill: no mode was in force before that could have changed there.
+        changes, known_changes = set(runs[1:]), set(self._runs_of(product_type)[1:])
         self._runs[product_type] = runs
         self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (product_type,))
         self._connection.executemany(
-            "INSERT INTO ledger_mode VALUES (?, ?, ?, ?)",
-            [(str(product_type), *instant, mode) for instant, mode in runs],
+            "INSERT INTO ledger_mode (product_type, time, ordinal, mode) VALUES (?, ?, ?, ?)",
+            [(str(product_type), *run.begin, run.mode) for run in runs],
         )
-        return min((instant for instant, _ in changes ^ known_changes), default=None)
+        return min((run.begin for run in changes ^ known_changes), default=None)
 
-    def _runs_of(self, product_type: ProductType) -> list[tuple[Instant, str]]:
+    def _runs_of(self, product_type: ProductType) -> list[ModeRun]:
         runs = self._runs.get(product_type)
         if runs is None:
             rows = self._connection.execute(
                 "SELECT time, ordinal, mode FROM ledger_mode WHERE product_type = ? ORDER BY time, ordinal",
                 (product_type,),
             )
-            runs = self._runs[product_type] = [(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
+            runs = self._runs[product_type] = [ModeRun(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
         return runs
+
+
+def _index_at(runs: list[ModeRun], instant: Instant) -> int:
+    """The index of the run that an instant lies in; -1 where it lies before all of them."""
+    return bisect_right(runs, instant, key=attrgetter("begin")) - 1

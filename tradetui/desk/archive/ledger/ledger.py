@@ -9,6 +9,7 @@ point before it, from which it is taken forward again.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,15 +28,24 @@ from tradetui.desk.archive.ledger.fill_sequence import (
     read_booked_fill,
 )
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
-from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
+from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters, QuarterKey
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import CoinBooking, LegKey
 from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.result_sums import ResultSums
-from tradetui.trading.results.trips import RunningLeg, Trip, leg_as_json, leg_from_json, trip_as_json
+from tradetui.trading.results.trips import (
+    RunningLeg,
+    Trip,
+    leg_as_json,
+    leg_from_json,
+    trip_as_json,
+    trip_path,
+)
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json, load_json
+
+_log = logging.getLogger(__name__)
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
@@ -80,7 +90,10 @@ class Ledger:
             self._data_version = version
 
     def book_tail(self) -> int:
-        """Book a step of the fills that were kept since the ledger was last brought forward; how many still wait."""
+        """Book a step of the fills that were kept since the ledger was last brought forward.
+
+        Gives about how many still wait. One that this version cannot read is in no result, and the log says so.
+        """
         booked_rowid, last_rowid = self._connection.execute(
             "SELECT booked_rowid, (SELECT coalesce(max(rowid), 0) FROM record) FROM ledger_mark"
         ).fetchone()
@@ -91,14 +104,17 @@ class Ledger:
             (booked_rowid, ROWS_A_STEP),
         )
         fills: list[SequencedFill] = []
-        count, reached = 0, 0
+        row_count, reached = 0, 0
         # One by one, here and below: two thousand bodies are a megabyte, which the process would not give back.
         for rowid, product_type, time, ordinal, body in rows:
-            count, reached = count + 1, int(rowid)
-            if (booked := read_booked_fill(product_type, body, time)) is not None:
-                fills.append(SequencedFill(Instant(time, ordinal), booked))
+            row_count, reached = row_count + 1, int(rowid)
+            fill = read_booked_fill(product_type, body, time)
+            if fill is not None:
+                fills.append(SequencedFill(Instant(time, ordinal), fill))
+        if len(fills) < row_count:
+            _log.warning("results lack %d fills that this version cannot read", row_count - len(fills))
         self._book_new(fills)
-        is_full = count == ROWS_A_STEP
+        is_full = row_count == ROWS_A_STEP
         self.set_mark(reached if is_full else last_rowid)
         return int(last_rowid) - reached if is_full else 0
 
@@ -154,7 +170,8 @@ class Ledger:
 
     def _write_legs(self) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO ledger_leg VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO ledger_leg"
+            " (product_type, symbol, leg, state, applied_time, applied_ordinal, behind) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
                 (*key, dump_json(leg_as_json(kept.leg)), *kept.applied, kept.behind)
                 for key, kept in ((key, self._legs[key]) for key in self._changed_legs)
@@ -168,9 +185,9 @@ class Ledger:
 
     def _quarter_bookings(self, sequenced: SequencedFill) -> Iterator[tuple[ResultSums, CoinBooking]]:
         """The bookings of a fill, one per coin, each with the sums of its quarter-hour, to be changed at once."""
-        quarter, key = quarter_of(sequenced.instant.time), sequenced.fill.key
+        quarter = quarter_of(sequenced.instant.time)
         for booking in sequenced.fill.bookings():
-            yield self._quarters.sums((quarter, *key, booking.coin)), booking
+            yield self._quarters.sums(QuarterKey(quarter, *sequenced.fill.key, booking.coin)), booking
 
     def _kept(self, key: LegKey) -> _KeptLeg:
         kept = self._legs.get(key)
@@ -218,7 +235,8 @@ class Ledger:
         if ended:
             state = dump_json(leg_as_json(leg))
             self._connection.executemany(
-                "INSERT INTO ledger_trip VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO ledger_trip (product_type, symbol, leg, closed_time, closed_ordinal, number, last_time,"
+                " body, state_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     (*leg.key, *instant, number, trip.last_ms, dump_json(trip_as_json(trip)), state)
                     for number, trip in enumerate(ended)
@@ -246,11 +264,11 @@ class Ledger:
             ).fetchone()
             flat = BEFORE_ALL if trip is None else Instant(trip[0], trip[1])
             # An order that has closed before the flat point as well is undone as a whole, from a point before it.
-            earliest = min((order.first for order in self._orders.since(key, flat)), default=instant)
+            earliest = min((order.first for order in self._orders.after(key, flat)), default=instant)
             if trip is None or earliest > flat:
                 break
             instant = earliest
-        self._orders.undo_since(key, flat)
+        self._orders.undo_after(key, flat)
         self._connection.execute(
             f"DELETE FROM ledger_trip WHERE {_OF_LEG} AND (closed_time, closed_ordinal) > (?, ?)", (*key, *flat)
         )
@@ -264,9 +282,8 @@ class Ledger:
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
         """Compare the legs with the sizes that the exchange reported at a time; whether a leg is taken up anew for it.
 
-        `held` are sizes by symbol and whether they are long. Where the fills alone, none of them missing, come to the
-        same size, nothing was held before the first of them. A leg with a fill near that time is left out: it may be in
-        one of the two readings only.
+        `held` are sizes by symbol and whether they are long. No fill may be missing. A leg with a fill near that time
+        is left out: it may be in one of the two readings only.
         """
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND NOT behind AND applied_time < ?",
@@ -275,30 +292,32 @@ class Ledger:
         anew = False
         for symbol, leg_name in legs:
             key = LegKey(product_type, symbol, PositionSide(leg_name))
-            kept = self._kept(key)
-            if kept.leg.proven:
-                continue
             long, short = held.get((symbol, True), ZERO), held.get((symbol, False), ZERO)
-            size = kept.leg.size if kept.leg.long else -kept.leg.size
-            reported = {PositionSide.LONG: long, PositionSide.SHORT: -short}.get(key.leg, long - short)
-            if size != reported:
-                continue
-            if self._sum_of_fills(kept.leg) == reported:
-                change = "INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)"
-            else:  # what was held before the first fill is closed by now
-                change = f"DELETE FROM ledger_start WHERE {_OF_LEG}"
-            if self._connection.execute(change, key).rowcount:
-                self._go_back(key, BEFORE_ALL)
-                anew = True
+            reported_by_leg = {PositionSide.LONG: long, PositionSide.SHORT: -short, PositionSide.NET: long - short}
+            anew = self._prove_start(key, reported_by_leg[key.leg]) or anew
         return anew
+
+    def _prove_start(self, key: LegKey, reported: Decimal) -> bool:
+        """Compare a leg with its reported size, below zero where short; whether it is taken up anew for it.
+
+        Where its fills alone come to that size, nothing was held before the first of them.
+        """
+        leg = self._kept(key).leg
+        if leg.proven or (leg.size if leg.long else -leg.size) != reported:
+            return False
+        if self._sum_of_fills(leg) == reported:
+            change = "INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)"
+        else:  # what was held before the first fill is closed by now
+            change = f"DELETE FROM ledger_start WHERE {_OF_LEG}"
+        if not self._connection.execute(change, key).rowcount:
+            return False
+        self._go_back(key, BEFORE_ALL)
+        return True
 
     def _sum_of_fills(self, leg: RunningLeg) -> Decimal:
         """What the fills of a leg come to, below zero where they sold more than they bought."""
-        ended = self._connection.execute(
-            "SELECT json_extract(body, '$[0]'), json_extract(body, '$[8]'), json_extract(body, '$[10]')"
-            f" FROM ledger_trip WHERE {_OF_LEG}",
-            leg.key,
-        )
+        columns = (f"json_extract(body, '{trip_path(name)}')" for name in ("long", "opened_size", "closed_size"))
+        ended = self._connection.execute(f"SELECT {', '.join(columns)} FROM ledger_trip WHERE {_OF_LEG}", leg.key)
         running = [] if leg.trip is None else [(leg.trip.long, leg.trip.opened_size, leg.trip.closed_size)]
         net_sizes = ((long, Decimal(opened) - Decimal(closed)) for long, opened, closed in (*ended, *running))
         return sum((size if long else -size for long, size in net_sizes), ZERO)

@@ -1,4 +1,8 @@
-"""Missing fills: gaps that are still to be read, fills since the last reading, and fills that nobody has now."""
+"""Which fills of a period are missing, so that no result looks complete that is not.
+
+There are three kinds: gaps that are still to be read, the time since the last reading, and fills that are lost because
+the exchange kept them no longer when they were requested.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +21,10 @@ READ_LATELY_MS: Final = 120_000
 
 
 class MissingSpan(NamedTuple):
-    """A stretch of time (Unix ms) of which fills of a product type are known to be missing; `is_lost` is for good.
+    """A stretch of time (Unix ms, both included) of which fills of a product type are known to be missing.
 
-    `cursor` is the fill below which they are, where they are to be requested; `refused_ms` (Unix ms) and `refusal` say
-    when and why they were not given.
+    `is_lost` says that it is for good. `cursor` is the fill below which they are, where it is a gap that is to be read;
+    empty elsewhere. Where a gap was requested in vain, `refused_ms` (Unix ms) and `refusal` say when and why.
     """
 
     product_type: ProductType
@@ -58,24 +62,26 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int, *, is_over: bool 
     Of a period that goes on, not `is_over`, that time is left out where it is short.
     """
     spans = unread_gaps(connection, now_ms)
-    for product_type, since, until in connection.execute("SELECT * FROM lost_fills WHERE since > 0"):
+    lost = "SELECT product_type, since, until FROM lost_fills WHERE since > 0"
+    for product_type, since, until in connection.execute(lost):
         spans.append(MissingSpan(ProductType(product_type), since, until - 1, is_lost=True))
-    for product_type, read_until in connection.execute("SELECT * FROM ledger_read WHERE until < ?", (now_ms,)):
+    read = "SELECT product_type, until FROM ledger_read WHERE until < ?"
+    for product_type, read_until in connection.execute(read, (now_ms,)):
         spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
     return [span for span in spans if is_over or not span.is_recent]
 
 
 def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
     """The gaps between fills, or before all of them, that are not read yet."""
-    spans = []
-    holes = (
+    holes = connection.execute(
         "SELECT product_type, cursor, until, coalesce(at_ms, 0), coalesce(reason, '')"
         " FROM hole LEFT JOIN refused_hole USING (product_type, cursor)"
     )
-    for product_type, cursor, until, *refused in connection.execute(holes):
-        newest = fill_time(connection, product_type, cursor)
-        newest_ms = now_ms if newest is None else newest
-        spans.append(MissingSpan(ProductType(product_type), until or 0, newest_ms, False, cursor, *refused))
+    spans = []
+    for product_type, cursor, until, refused_ms, refusal in holes:
+        newest_ms = fill_time(connection, product_type, cursor)
+        span = MissingSpan(ProductType(product_type), until or 0, now_ms if newest_ms is None else newest_ms)
+        spans.append(span._replace(cursor=cursor, refused_ms=refused_ms, refusal=refusal))
     return spans
 
 
@@ -87,7 +93,7 @@ def keep_refusals(
         "DELETE FROM refused_hole WHERE (product_type, cursor) NOT IN (SELECT product_type, cursor FROM hole)"
     )
     connection.executemany(
-        "INSERT OR REPLACE INTO refused_hole VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO refused_hole (product_type, cursor, at_ms, reason) VALUES (?, ?, ?, ?)",
         [(str(product_type), cursor, at_ms, refusal) for cursor, refusal in refusals.items()],
     )
 
@@ -111,25 +117,34 @@ def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType
 def spans_never_kept(
     connection: sqlite3.Connection, product_types: Sequence[ProductType] | None, since: int | None
 ) -> list[MissingSpan]:
-    """Spans older than the oldest fill that the exchange returned at the first reading, where a period begins there.
+    """Spans before the oldest fill that the exchange still had at the first reading, where a period begins there.
 
-    A period without a beginning covers only known fills. Where it was not written down (archives of before, and those
-    whose past is still being read), the coverage of bills shows it, which begins ninety days before their first
-    reading; a period that begins up to an hour earlier is one of ninety days.
+    A period that begins up to an hour before that is one of ninety days, and begins there. One without a beginning
+    covers only known fills.
     """
-    spans = []
+    spans: list[MissingSpan] = []
+    if since is None:
+        return spans
     for product_type in tuple(ProductType) if product_types is None else product_types:
-        row = connection.execute(
-            "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (product_type,)
-        ).fetchone()
-        known_from = bill_coverage(connection, product_type).since if row is None else int(row[0])
-        if since is None or known_from is None or since >= known_from - HOUR_MS:
-            continue
-        first = first_quarter_before(connection, product_type, known_from)
-        known_from = known_from if first is None else first
-        if since < known_from - HOUR_MS:
-            spans.append(MissingSpan(product_type, 0, known_from - 1, is_lost=True))
+        known_from = _returned_from(connection, product_type)
+        if known_from is not None and since < known_from - HOUR_MS:
+            first_quarter = first_quarter_before(connection, product_type, known_from)
+            known_from = known_from if first_quarter is None else first_quarter
+            if since < known_from - HOUR_MS:
+                spans.append(MissingSpan(product_type, 0, known_from - 1, is_lost=True))
     return spans
+
+
+def _returned_from(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
+    """From when on (Unix ms) the exchange returned fills at the first reading; None where that is not known.
+
+    Archives of before did not note it, nor do those whose past is still being read. Their bills show it, which are read
+    from ninety days before their first reading on.
+    """
+    row = connection.execute(
+        "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (product_type,)
+    ).fetchone()
+    return bill_coverage(connection, product_type).since if row is None else int(row[0])
 
 
 def first_quarter_before(connection: sqlite3.Connection, product_type: ProductType, before_ms: int) -> int | None:
@@ -158,6 +173,10 @@ def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) 
 
 
 def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
-    query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"
-    query += " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = ? LIMIT 1"
-    return connection.execute(query, (product_type, product_type)).fetchone() is not None
+    """Whether fills of a product type were ever read; archives of before did not note it, and their fills show it."""
+    row = connection.execute(
+        "SELECT 1 FROM ledger_read WHERE product_type = :product_type UNION ALL"
+        " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = :product_type LIMIT 1",
+        {"product_type": product_type},
+    ).fetchone()
+    return row is not None
