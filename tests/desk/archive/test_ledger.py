@@ -317,6 +317,17 @@ def test_a_trip_counts_its_fills_without_fee() -> None:
     assert trip_from_json(trip_as_json(trip)[:-1]).incomplete_fills == 0, "as older versions wrote it"
 
 
+def test_fills_that_this_version_cannot_read_are_counted_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [ProductRow(ProductType.USDT_FUTURES, fill(number, START_MS + number)) for number in (1, 2)]
+    with closing(Archive(tmp_path / "archive.sqlite")) as archive:
+        archive.add(FuturesFill, rows)
+        archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.trade_id,))
+        archive.advance_ledger()
+    assert [record.getMessage() for record in caplog.records] == ["results lack 1 fill that this version cannot read"]
+
+
 def test_an_archive_with_a_fill_without_fee_is_booked_anew_by_the_version_that_marks_it(tmp_path: Path) -> None:
     before = ARCHIVE_VERSIONS.index(INCOMPLETE_FILLS)
     for name, left_out in (("whole", {}), ("lacking", {"feeDetail": ""})):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
@@ -28,6 +28,7 @@ from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
+    PERIODS,
     Grouping,
     cut_by_quarters,
     day_at,
@@ -125,12 +126,11 @@ class _Figures:
 
 def _groups(connection: sqlite3.Connection, query: ResultQuery) -> Mapping[tuple[date | str, str], _Figures]:
     """The period's figures by group and coin; a day, week or month goes by its first day."""
-    name_of = _namer(query)
     groups: defaultdict[tuple[date | str, str], _Figures] = defaultdict(_Figures)
     for quarter, _, symbol, coin, sums in _day_sums(connection, query):
-        groups[name_of(quarter, symbol, coin), coin].sums.add(sums)
+        groups[_group_of(query, quarter, symbol, coin), coin].sums.add(sums)
     for quarter, _, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
-        groups[name_of(quarter, symbol, coin), coin].funding += amount
+        groups[_group_of(query, quarter, symbol, coin), coin].funding += amount
     return groups
 
 
@@ -274,12 +274,7 @@ def _part(connection: sqlite3.Connection, query: ResultQuery, since: int, until:
             yield QuarterSums(quarter, leg[0], leg[1], coin, sums)
 
 
-def _namer(query: ResultQuery) -> Callable[[int, str, str], date | str]:
-    grouping, zone = query.grouping, query.zone
-    if grouping is Grouping.TOTAL:
-        return lambda quarter, symbol, coin: ""
-    if grouping is Grouping.SYMBOL:
-        return lambda quarter, symbol, coin: symbol
-    if grouping is Grouping.COIN:
-        return lambda quarter, symbol, coin: coin
-    return lambda quarter, symbol, coin: first_day(day_of_quarter(quarter, zone), grouping)
+def _group_of(query: ResultQuery, quarter: int, symbol: str, coin: str) -> date | str:
+    if query.grouping in PERIODS:
+        return first_day(day_of_quarter(quarter, query.zone), query.grouping)
+    return {Grouping.SYMBOL: symbol, Grouping.COIN: coin}.get(query.grouping, "")

@@ -21,6 +21,8 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 SPANS_A_STEP: Final = 32
 """Spans that are summed in one transaction, so that none holds up the disk for long."""
+SPANS_A_READ: Final = 512
+"""Spans that are in memory at a time."""
 USDT: Final = "USDT"
 
 
@@ -98,24 +100,20 @@ def span_sums(
     Sums of spans that end by the quarter-hour `keep_before` are kept. Blocks on the disk, and may write to it: it is
     not to be called within a transaction.
     """
-    for chunk_start in range(0, len(spans), SPANS_A_STEP * 16):
-        chunk = spans[chunk_start : chunk_start + SPANS_A_STEP * 16]
-        kept: dict[QuarterSpan, str] = {
-            QuarterSpan(first, beyond): groups
-            for first, beyond, groups in connection.execute(
-                "SELECT first, beyond, groups FROM ledger_span WHERE by_symbol = ? AND first >= ? AND first < ?",
-                (by_symbol, chunk[0].first, chunk[-1].beyond),
-            )
-        }
-        missing = [span for span in chunk if span not in kept]
-        made: dict[QuarterSpan, _BothSums] = {}
+    for start in range(0, len(spans), SPANS_A_READ):
+        chunk = spans[start : start + SPANS_A_READ]
+        rows = connection.execute(
+            "SELECT first, beyond, groups FROM ledger_span WHERE by_symbol = ? AND first >= ? AND first < ?",
+            (by_symbol, chunk[0].first, chunk[-1].beyond),
+        )
+        groups_by_span = {QuarterSpan(first, beyond): _groups_of(groups) for first, beyond, groups in rows}
+        missing = [span for span in chunk if span not in groups_by_span]
         for step in range(0, len(missing), SPANS_A_STEP):
-            made |= _sum_and_keep(connection, missing[step : step + SPANS_A_STEP], keep_before)
+            for span, both in _sum_and_keep(connection, missing[step : step + SPANS_A_STEP], keep_before).items():
+                groups_by_span[span] = both.symbols if by_symbol else both.totals
         for span in chunk:
-            both = made.get(span)
-            groups = _groups_of(kept[span]) if both is None else both.symbols if by_symbol else both.totals
-            if groups:
-                yield SpanSums(span, groups)
+            if groups_by_span[span]:
+                yield SpanSums(span, groups_by_span[span])
 
 
 def _sum_and_keep(
@@ -125,17 +123,19 @@ def _sum_and_keep(
     if spans[0].beyond <= keep_before:
         with suppress(sqlite3.OperationalError), transaction(connection):
             made = {span: _summed(connection, span) for span in spans}
-            connection.executemany(
-                "INSERT OR REPLACE INTO ledger_span VALUES (?, ?, ?, ?)",
-                [
-                    (by_symbol, *span, dump_json(list(map(_as_json, groups))))
-                    for span, both in made.items()
-                    if span.beyond <= keep_before
-                    for by_symbol, groups in ((False, both.totals), (True, both.symbols))
-                ],
-            )
+            for span, both in made.items():
+                if span.beyond <= keep_before:
+                    _keep(connection, span, both.totals, by_symbol=False)
+                    _keep(connection, span, both.symbols, by_symbol=True)
             return made
     return {span: _summed(connection, span) for span in spans}
+
+
+def _keep(connection: sqlite3.Connection, span: QuarterSpan, groups: Sequence[GroupSums], *, by_symbol: bool) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO ledger_span (by_symbol, first, beyond, groups) VALUES (?, ?, ?, ?)",
+        (by_symbol, *span, dump_json([_as_json(group) for group in groups])),
+    )
 
 
 def _summed(connection: sqlite3.Connection, span: QuarterSpan) -> _BothSums:

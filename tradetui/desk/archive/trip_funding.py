@@ -83,17 +83,9 @@ def reported_trip(
     if trip.opened_ms is None:
         return None
     rows = connection.execute(
-        "SELECT funding, net FROM closed_position WHERE product_type = :product_type AND symbol = :symbol"
-        " AND side = :side AND closed BETWEEN :closed - :apart AND :closed + :apart"
-        " AND opened BETWEEN :opened - :apart AND :opened + :apart",
-        {
-            "product_type": str(product_type),
-            "symbol": symbol,
-            "side": "long" if trip.long else "short",
-            "closed": trip.last_ms,
-            "opened": trip.opened_ms,
-            "apart": APART_MS,
-        },
+        "SELECT funding, net FROM closed_position WHERE product_type = ?1 AND symbol = ?2 AND side = ?3"
+        " AND closed BETWEEN ?4 - ?6 AND ?4 + ?6 AND opened BETWEEN ?5 - ?6 AND ?5 + ?6",
+        (str(product_type), symbol, "long" if trip.long else "short", trip.last_ms, trip.opened_ms, APART_MS),
     ).fetchall()
     if len(rows) != 1:
         return None

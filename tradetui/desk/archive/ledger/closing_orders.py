@@ -20,10 +20,8 @@ from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.trips import Closing
 
-_SELECT: Final = (
-    "SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd FROM ledger_order"
-    " WHERE product_type = :product_type AND symbol = :symbol AND leg = :leg"
-)
+_OF_LEG: Final = "FROM ledger_order WHERE product_type = :product_type AND symbol = :symbol AND leg = :leg"
+_SELECT: Final = f"SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd {_OF_LEG}"
 _LAST_FILL_AFTER: Final = " AND last_time >= :time AND (last_time, last_ordinal) > (:time, :ordinal)"
 """The first comparison lets SQLite use the index by time; the second leaves out fills of that millisecond."""
 _REPLACE: Final = (
@@ -83,11 +81,7 @@ class ClosingOrders:
         """Delete the orders of a leg whose last fill lies after an instant, and take them off their quarter-hours."""
         for order in self.after(key, flat):
             self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
-        self._connection.execute(
-            "DELETE FROM ledger_order WHERE product_type = :product_type AND symbol = :symbol AND leg = :leg"
-            + _LAST_FILL_AFTER,
-            key._asdict() | flat._asdict(),
-        )
+        self._connection.execute(f"DELETE {_OF_LEG}{_LAST_FILL_AFTER}", key._asdict() | flat._asdict())
 
     def _find(self, key: LegKey, order_id: str) -> ClosingOrder | None:
         row = self._connection.execute(

@@ -43,6 +43,7 @@ from tradetui.trading.results.trips import (
 )
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.counted import counted
 from tradetui.wire.text.json_text import dump_json, load_json
 
 _log = logging.getLogger(__name__)
@@ -112,7 +113,8 @@ class Ledger:
             if fill is not None:
                 fills.append(SequencedFill(Instant(time, ordinal), fill))
         if len(fills) < row_count:
-            _log.warning("results lack %d fills that this version cannot read", row_count - len(fills))
+            unread = counted(row_count - len(fills), "fill")
+            _log.warning("results lack %s that this version cannot read", unread)
         self._book_new(fills)
         is_full = row_count == ROWS_A_STEP
         self.set_mark(reached if is_full else last_rowid)
