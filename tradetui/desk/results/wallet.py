@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.equity import Rates
@@ -246,7 +246,10 @@ class _Wallets:
         since, until = self.billed_part(span)
         if self.first_fill is not None:
             until = min(until, self.first_fill - 1)
-        trades = (self._bills_between(coin, "kind = 'trade'", TimeSpan(since, until)) for coin in self.coins())
+        trades = (
+            self._bills_between(coin, f"{_OF_WALLET} AND kind = 'trade'", TimeSpan(since, until))
+            for coin in self.coins()
+        )
         return since <= until and any(next(bills, None) is not None for bills in trades)
 
     def balance_change(self, coin: str, span: TimeSpan) -> Decimal:
@@ -258,7 +261,9 @@ class _Wallets:
             return ZERO
         start = self._balance_before(coin, billed.since, first)
         if start is None or last.balance is None:
-            return sum((bill.change for bill in self._bills_between(coin, "kind <> 'margin'", billed)), ZERO)
+            return sum(
+                (bill.change for bill in self._bills_between(coin, f"{_OF_WALLET} AND kind <> 'margin'", billed)), ZERO
+            )
         return last.balance - start - self._margin_in_balances(coin, billed)
 
     def _balance_before(self, coin: str, since: int, first: _Bill) -> Decimal | None:
@@ -276,7 +281,8 @@ class _Wallets:
         """
         margin = ZERO
         # The plus keeps SQLite to the index of the few bills that are not of fills.
-        for bill in list(self._bills_between(coin, f"{OF_KIND} = 'margin'", span, plus="+")):
+        of_margin = f"{OF_KIND} = 'margin' AND +product_type = :product_type AND +coin = :coin"
+        for bill in list(self._bills_between(coin, of_margin, span)):
             previous = self._bill(
                 coin, "(time, ordinal) < (:time, :ordinal)", "DESC", time=bill.time, ordinal=bill.ordinal
             )
@@ -284,25 +290,24 @@ class _Wallets:
                 margin += bill.change
         return margin
 
-    def _bill(self, coin: str, condition: str, order: str, **values: int | str) -> _Bill | None:
-        """The first bill in an order of time that meets a condition."""
+    def _bill(self, coin: str, condition: str, order: Literal["ASC", "DESC"], **values: int | str) -> _Bill | None:
+        """The first bill in an order of time that meets a condition, whose values go by their names in it."""
         row = self.connection.execute(
-            f"{_SELECT} WHERE product_type = :product_type AND coin = :coin AND {condition}"
-            f" ORDER BY time {order}, ordinal {order} LIMIT 1",
+            f"{_SELECT} WHERE {_OF_WALLET} AND {condition} ORDER BY time {order}, ordinal {order} LIMIT 1",
             {"product_type": str(self.product_type), "coin": coin, **values},
         ).fetchone()
         return None if row is None else _bill_of(row)
 
-    def _bills_between(self, coin: str, condition: str, span: TimeSpan, plus: str = "") -> Iterator[_Bill]:
+    def _bills_between(self, coin: str, condition: str, span: TimeSpan) -> Iterator[_Bill]:
         rows = self.connection.execute(
-            f"{_SELECT} WHERE {condition} AND {plus}product_type = :product_type AND {plus}coin = :coin"
-            " AND time BETWEEN :since AND :until",
+            f"{_SELECT} WHERE {condition} AND time BETWEEN :since AND :until",
             {"product_type": str(self.product_type), "coin": coin, **span._asdict()},
         )
         return map(_bill_of, rows)
 
 
 _SELECT: Final = "SELECT time, ordinal, amount, fee, balance FROM bill"
+_OF_WALLET: Final = "product_type = :product_type AND coin = :coin"
 
 
 def _bill_of(row: tuple[int, str, str, str, str | None]) -> _Bill:
