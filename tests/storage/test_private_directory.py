@@ -115,6 +115,19 @@ def test_a_directory_that_only_root_can_look_into_is_closed_already(
     assert (dict(closed.narrowed), closed.left_open) == ({data: 0o755, state: 0o644}, ())
 
 
+def test_a_directory_that_can_be_listed_but_not_entered_is_closed_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = wide(tmp_path / "data", 0o755)
+    wide(data / "state.toml", 0o644, "")
+
+    def refused(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_symlink", refused)
+    assert close_to_others(data, OWN, is_ours=True).narrowed == ((data, 0o755),)
+
+
 def test_nothing_there_is_nothing_to_close(tmp_path: Path) -> None:
     closed = close_to_others(tmp_path / "none", OWN, is_ours=True)
     assert (closed.narrowed, closed.left_open) == ((), ())

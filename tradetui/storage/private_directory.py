@@ -30,8 +30,7 @@ def make_private_directory(directory: Path) -> None:
 
 
 class PermissionChanges(NamedTuple):
-    """Files that were open to others: `narrowed` with their former mode, `left_open` where that must not change or
-    cannot."""
+    """Files that were open to others: `narrowed` with their former mode, `left_open` as they were or had to be."""
 
     narrowed: tuple[tuple[Path, int], ...] = ()
     left_open: tuple[Path, ...] = ()
@@ -51,12 +50,13 @@ def close_to_others(
             return PermissionChanges()
         entries = sorted(directory.iterdir())
         own = [entry for entry in entries if _is_own(entry.name, own_names)]
+        below = [path for entry in own for path in _tree(entry, checked_by_reader)]
         holds_others = len(own) < len(entries)
-    except OSError:
-        own, holds_others = [], True  # for all that is known
+    except OSError:  # closed to this user as well
+        below, holds_others = [], True
     narrowed: list[tuple[Path, int]] = []
     left_open: list[Path] = []
-    for path in (directory, *(path for entry in own for path in _tree(entry, checked_by_reader))):
+    for path in (directory, *below):
         try:
             mode = stat.S_IMODE(path.stat().st_mode)
             if not mode & _OTHERS:
