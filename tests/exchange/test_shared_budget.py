@@ -32,7 +32,7 @@ from tradetui.exchange.rate_limit.budget_file import FILE_NAME, _open_or_replace
 from tradetui.exchange.rate_limit.endpoint_quota import COOLING_S
 from tradetui.exchange.rate_limit.permit_store import MIGRATIONS, Claim, PermitStore
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
-from tradetui.storage.process_life import boot_id
+from tradetui.storage.boot_id import boot_id
 
 
 def shared(directory: Path, seed: int = 1, **options: Any) -> SharedBudget:

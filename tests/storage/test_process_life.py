@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tradetui.storage.process_life import LifeLock, is_alive
 
@@ -25,6 +29,7 @@ def test_this_process_lives_until_it_lets_go(tmp_path: Path) -> None:
     assert is_alive(tmp_path, life.owner)
     life.close()
     assert list(tmp_path.iterdir()) == []
+    assert not is_alive(tmp_path, life.owner), "also where this process has the number of one that ended before it"
 
 
 def test_a_killed_process_is_seen_at_once(tmp_path: Path) -> None:
@@ -52,7 +57,20 @@ def test_an_emptied_directory_asks_by_the_process_number(tmp_path: Path) -> None
 
 def test_an_owner_that_never_was_is_not_alive(tmp_path: Path) -> None:
     assert not is_alive(tmp_path, "no-number")
-    assert is_alive(tmp_path, f"{os.getpid()}-unknown"), "the number is in use, so nothing is certain"
+    assert is_alive(tmp_path, f"{os.getppid()}-unknown"), "the number is in use, so nothing is certain"
+
+
+def test_a_file_system_without_locks_keeps_neither_file_nor_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, f"no locks for {descriptor} and {operation}")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    descriptors = len(os.listdir("/dev/fd"))
+    with pytest.raises(OSError, match="no locks"):
+        LifeLock(tmp_path, "one")
+    assert (list(tmp_path.iterdir()), len(os.listdir("/dev/fd"))) == ([], descriptors)
 
 
 def test_a_process_that_took_over_the_number_is_not_taken_for_the_one_that_ended(tmp_path: Path) -> None:

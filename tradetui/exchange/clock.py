@@ -8,7 +8,7 @@ from collections import deque
 from statistics import median
 from typing import NamedTuple, Protocol
 
-from tradetui.storage.process_life import boot_id
+from tradetui.storage.boot_id import boot_id
 
 WARN_OFFSET_MS = 1_000
 """Beyond this distance to the exchange's clock the screen warns."""

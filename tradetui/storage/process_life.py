@@ -1,16 +1,11 @@
-"""Tells whether the process that wrote something still lives, by a file lock that it holds, and which boot this is.
-
-CLOCK_MONOTONIC can be compared within one boot only.
-"""
+"""Tells whether the process that wrote something still lives, by a file lock that it holds."""
 
 from __future__ import annotations
 
 import fcntl
 import logging
 import os
-import sys
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +14,10 @@ from tradetui.storage.private_directory import make_private_directory
 _log = logging.getLogger(__name__)
 _SUFFIX: Final = ".alive"
 _KEPT_S: Final = 30 * 86_400.0
-"""How long the file of an ended process is kept, so that others can learn that it ended."""
+"""The file of a process that was killed stays until so long after that process began, and tells that it ended."""
 ALIVE_DIR: Final = "alive"
 """The directory of the lock files within the user's runtime directory."""
+_owners_of_this_process: Final[set[str]] = set()
 
 
 class LifeLock:
@@ -37,13 +33,19 @@ class LifeLock:
         self.owner: Final = f"{os.getpid()}-{nonce}"
         self._file = directory / f"{self.owner}{_SUFFIX}"
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _owners_of_this_process.add(self.owner)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # this file system has no locks
+            self.close()
+            raise
         _clear_old_files(directory, os.fstat(self._descriptor).st_mtime)
 
     def close(self) -> None:
-        """Let go of the lock: others see this process as ended."""
+        """Remove the file and its lock. Others go by the process number from now on: this process has to end soon."""
         self._file.unlink(missing_ok=True)
         os.close(self._descriptor)
+        _owners_of_this_process.discard(self.owner)
 
 
 def is_alive(directory: Path, owner: str) -> bool:
@@ -52,7 +54,7 @@ def is_alive(directory: Path, owner: str) -> bool:
     try:
         descriptor = os.open(file, os.O_RDWR)
     except FileNotFoundError:
-        return _number_in_use(owner)
+        return _process_exists(owner)
     except OSError:
         return True
     try:
@@ -72,10 +74,13 @@ def _clear_old_files(directory: Path, now_s: float) -> None:
                 file.unlink()
 
 
-def _number_in_use(owner: str) -> bool:
+def _process_exists(owner: str) -> bool:
+    """Whether a process of the owner's number exists, which may be a later one of the same number."""
     number = owner.partition("-")[0]
     if not number.isdecimal():
         return False
+    if number == str(os.getpid()):  # in a container a program often has the same number each time
+        return owner in _owners_of_this_process
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:
@@ -110,28 +115,3 @@ class ProcessLives:
         if self._own is not None:
             self._own.close()
             self._own = None
-
-
-_LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-
-
-@cache
-def boot_id() -> str:
-    """An id that differs from boot to boot; empty where the system gives none."""
-    if sys.platform == "darwin":
-        return _sysctl_text(b"kern.bootsessionuuid")
-    try:
-        return _LINUX_BOOT_ID.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _sysctl_text(name: bytes) -> str:
-    import ctypes.util
-
-    library = ctypes.CDLL(ctypes.util.find_library("c"))
-    text = ctypes.create_string_buffer(64)
-    size = ctypes.c_size_t(len(text))
-    if library.sysctlbyname(name, text, ctypes.byref(size), None, 0) != 0:
-        return ""
-    return text.value.decode("ascii", "replace")

@@ -1,0 +1,31 @@
+"""Which boot of the machine this is: CLOCK_MONOTONIC can be compared within one boot only."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+
+_LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@cache
+def boot_id() -> str:
+    """An id that differs from boot to boot; empty where the system gives none."""
+    if sys.platform == "darwin":
+        return _sysctl_text(b"kern.bootsessionuuid")
+    try:
+        return _LINUX_BOOT_ID.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _sysctl_text(name: bytes) -> str:
+    import ctypes.util
+
+    library = ctypes.CDLL(ctypes.util.find_library("c"))
+    text = ctypes.create_string_buffer(64)
+    size = ctypes.c_size_t(len(text))
+    if library.sysctlbyname(name, text, ctypes.byref(size), None, 0) != 0:
+        return ""
+    return text.value.decode("ascii", "replace")
