@@ -120,19 +120,27 @@ def test_only_an_exchange_without_the_endpoint_serves_no_ticker(tmp_path: Path) 
     assert "the exchange serves no ticker" in rules_finding(profile, evidence).finding
 
 
-def test_an_exchange_that_cannot_be_reached_is_not_waited_for_once_a_price_alert(tmp_path: Path) -> None:
-    rules = (f'{{ when = "price_crosses", symbol = "{symbol}USDT", price = 9 }}' for symbol in ("BTC", "ETH", "SOL"))
+@pytest.mark.parametrize("lost_at", ["contracts", "ticker", "accounts"])
+def test_an_exchange_that_cannot_be_reached_is_waited_for_once(tmp_path: Path, lost_at: str) -> None:
+    rules = [f'{{ when = "price_crosses", symbol = "{symbol}USDT", price = 9 }}' for symbol in ("BTC", "ETH", "SOL")]
+    rules.append('{ when = "today_result_below", percent = -2 }')
     profile = loaded(tmp_path, f"alerts = [{', '.join(rules)}]\n")
-    ticker_calls: list[object] = []
+    lost_calls: list[str] = []
 
-    async def ticker(**query: object) -> Reply[Any]:
-        ticker_calls.append(query)
-        raise Unreachable("no answer")
+    def answering_until(endpoint: str) -> Any:
+        async def call(**_: object) -> Reply[Any]:
+            if endpoint == lost_at or lost_calls:
+                lost_calls.append(endpoint)
+                raise Unreachable("no answer")
+            return Reply(rows=(SimpleNamespace(symbol="BTCUSDT"),)) if endpoint == "contracts" else Reply(rows=())
 
-    client = answering(Reply(rows=()))
-    client.futures.ticker = ticker
-    asyncio.run(read_alert_evidence(client, profile))
-    assert len(ticker_calls) == 1
+        return call
+
+    endpoints = {endpoint: answering_until(endpoint) for endpoint in ("contracts", "ticker", "accounts")}
+    client: Any = SimpleNamespace(futures=SimpleNamespace(**endpoints))
+    evidence = asyncio.run(read_alert_evidence(client, profile))
+    assert lost_calls == [lost_at]
+    assert evidence.symbols == (None if lost_at == "contracts" else {"BTCUSDT"}), "what was read before stands"
 
 
 def test_a_contract_that_cannot_be_read_may_be_the_one_of_an_alert(tmp_path: Path) -> None:

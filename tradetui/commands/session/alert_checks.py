@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Awaitable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tradetui.commands.process.console import stdout
@@ -51,37 +52,40 @@ class AlertEvidence:
 
 
 async def read_alert_evidence(client: ExchangeReader, loaded: LoadedProfile) -> AlertEvidence:
-    """Read what the profile's alerts depend on, and nothing that none of them needs."""
+    """Read what the profile's alerts depend on, and nothing that none of them needs.
+
+    An exchange that cannot be reached is waited for once: what was read before stands, the rest is unknown.
+    """
     conditions = [rule.condition for rule in profile_rules(loaded.profile)]
     product_types = [ProductType(name) for name in loaded.profile.product_types]
-    priced = {condition.symbol for condition in conditions if condition.kind is RuleKind.PRICE_CROSSES}
-    needs_equity = any(condition.kind is RuleKind.TODAY_RESULT_BELOW for condition in conditions)
-    return AlertEvidence(
-        await _symbols(client, product_types) if any(condition.symbol for condition in conditions) else None,
-        await _lacks_tickers(client, product_types, priced),
-        await _why_no_equity(client, product_types) if needs_equity else "",
-    )
+    priced = {condition.symbol: None for condition in conditions if condition.kind is RuleKind.PRICE_CROSSES}
+    evidence = AlertEvidence()
+    with suppress(Unreachable):
+        if any(condition.symbol for condition in conditions):
+            evidence = replace(evidence, symbols=await _symbols(client, product_types))
+        evidence = replace(evidence, lacks_tickers=await _lacks_tickers(client, product_types, priced))
+        if any(condition.kind is RuleKind.TODAY_RESULT_BELOW for condition in conditions):
+            evidence = replace(evidence, no_equity_because=await _why_no_equity(client, product_types))
+    return evidence
 
 
 async def _symbols(client: ExchangeReader, product_types: Sequence[ProductType]) -> frozenset[str] | None:
     symbols: set[str] = set()
     for product_type in product_types:
-        answer = await _answer(client.futures.contracts(product_type=product_type))
-        if isinstance(answer, ExchangeError) or answer.undecodable_rows:
+        reply = await _reply_or_refusal(client.futures.contracts(product_type=product_type))
+        if isinstance(reply, ExchangeError) or reply.undecodable_rows:
             return None
-        symbols |= {contract.symbol.upper() for contract in answer.rows}
+        symbols |= {contract.symbol.upper() for contract in reply.rows}
     return frozenset(symbols) or None
 
 
-async def _lacks_tickers(
-    client: ExchangeReader, product_types: Sequence[ProductType], symbols: Collection[str]
-) -> bool:
+async def _lacks_tickers(client: ExchangeReader, product_types: Sequence[ProductType], symbols: Iterable[str]) -> bool:
     for symbol in symbols:
         product_type = next((p for p in product_types if may_trade(p, symbol)), None)
         if product_type is not None:
-            answer = await _answer(client.futures.ticker(product_type=product_type, symbol=symbol))
-            if isinstance(answer, EndpointMissing | Unreachable):
-                return isinstance(answer, EndpointMissing)  # the other calls would wait for nothing
+            reply = await _reply_or_refusal(client.futures.ticker(product_type=product_type, symbol=symbol))
+            if isinstance(reply, EndpointMissing):
+                return True
     return False
 
 
@@ -89,18 +93,21 @@ async def _why_no_equity(client: ExchangeReader, product_types: Sequence[Product
     accounts: list[FuturesAccount] = []
     undecodable_rows = 0
     for product_type in product_types:
-        answer = await _answer(client.futures.accounts(product_type=product_type))
-        if isinstance(answer, ExchangeError):
+        reply = await _reply_or_refusal(client.futures.accounts(product_type=product_type))
+        if isinstance(reply, ExchangeError):
             return ""
-        reply = without_repeated_coins(answer)
+        reply = without_repeated_coins(reply)
         accounts += reply.rows
         undecodable_rows += len(reply.undecodable_rows)
     return totals_of(accounts, undecodable_rows=undecodable_rows).no_equity_because
 
 
-async def _answer(call: Awaitable[Reply[R]]) -> Reply[R] | ExchangeError:
+async def _reply_or_refusal(call: Awaitable[Reply[R]]) -> Reply[R] | ExchangeError:
+    """The reply, or the error in its place; raises Unreachable."""
     try:
         return await call
+    except Unreachable:
+        raise
     except ExchangeError as refusal:
         return refusal
 
