@@ -10,10 +10,11 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,12 +24,15 @@ from tests.optional_packages import import_optional
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE, Output
 from tradetui.commands.show import bittytax
-from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events
+from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events, write_funding
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.exchange.errors import PermissionRefused
 from tradetui.trading.results.booking import booked_fill
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import BusinessType
 from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
 
@@ -150,6 +154,39 @@ def test_rows_stand_oldest_first_and_hold_no_formula() -> None:
     assert [row["Timestamp"] for row in rows] == sorted(row["Timestamp"] for row in rows)
     assert rows[0]["Sell Asset"] == "'=X"
     assert tuple(rows[0]) == HEADINGS
+
+
+def funding_bill(bill_id: str, amount: str = "-2") -> FuturesBill:
+    values = {"billId": bill_id, "symbol": "BTCUSDT", "businessType": "contract_settle_fee", "coin": "USDT"}
+    return FuturesBill.from_row({**values, "amount": amount, "cTime": AT})
+
+
+def test_funding_of_nothing_is_no_event() -> None:
+    assert written(ProductRow(ProductType.USDT_FUTURES, funding_bill("1", amount="0")))[0] == []
+
+
+async def test_funding_that_is_refused_midway_is_left_out_whole(capsys: Capture) -> None:
+    class Client:
+        server_clock = SimpleNamespace(now_ms=int(AT))
+
+        async def pages(self, request: Any, **_: int) -> AsyncIterator[Reply[FuturesBill]]:
+            if request.product_type == ProductType.USDC_FUTURES:
+                raise PermissionRefused("40014")
+            yield Reply(rows=(funding_bill("1"),))
+
+    async def rows_with_funding(*product_types: ProductType) -> int:
+        groups = [[SimpleNamespace(product_type=name, start_time=1, end_time=2)] for name in product_types]
+        options = SimpleNamespace(symbol=None, all=True)
+        reader: Any = SimpleNamespace(
+            client=Client(), options=options, span=None, progress=SimpleNamespace(has_more=False)
+        )
+        writer = BittyTaxWriter(Output(io.StringIO()))
+        await write_funding(reader, groups, writer)
+        return len(writer._rows)
+
+    assert await rows_with_funding(ProductType.USDT_FUTURES) == 1
+    assert await rows_with_funding(ProductType.USDT_FUTURES, ProductType.USDC_FUTURES) == 0
+    assert "funding is not in this, since it cannot be read" in capsys.readouterr().err
 
 
 def exported(capsys: Capture, what: str, *arguments: str) -> list[str]:

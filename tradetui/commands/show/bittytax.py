@@ -63,7 +63,7 @@ _TRADES: Final = frozenset({BusinessType.BUY, BusinessType.SELL, BusinessType.DE
 _NO_EVENTS: Final = frozenset(
     {BusinessType.TRANSFER_IN, BusinessType.TRANSFER_OUT, BusinessType.SYSTEM_LOCK, BusinessType.USER_LOCK}
 )
-"""Movements that stay in the account; a type in none of these three is counted as unknown."""
+"""Movements that stay in the account. A type that is in no table of these is counted as unknown."""
 
 
 class TaxRow(NamedTuple):
@@ -131,11 +131,12 @@ class BittyTaxWriter:
             case ProductRow(product_type=product_type, record=FuturesFill() as fill):
                 at_ms = unix_ms(fill.c_time)
                 self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
-                booked = booked_fill(product_type, fill, 0)
+                booked = booked_fill(product_type, fill, at_ms)
                 self.incomplete += not booked.is_complete
                 return futures_fill_events(fill, booked)
             case ProductRow(record=FuturesBill() as bill):
-                return [_margin_fee(bill.c_time, f"bill {bill.bill_id} funding", bill.amount, bill.coin)]
+                note = f"bill {bill.bill_id} funding"
+                return [_margin_fee(bill.c_time, note, bill.amount, bill.coin)] if bill.amount else []
             case SpotFill():
                 return self._spot_fill(row)
             case ConvertRecord():
@@ -156,18 +157,14 @@ class BittyTaxWriter:
     def _spot_bill(self, bill: SpotBill) -> Iterable[TaxRow]:
         word = bill.business_type or ""
         kind = known(BusinessType, _DOCUMENTED_TYPES.get(word.upper(), word))
+        tax_type = None if kind is None else _BILL_TYPES.get(kind)
+        if tax_type is not None:
+            return [_bill_row(bill, f"bill {bill.bill_id} {kind}", tax_type)] if bill.size else []
         if kind in _TRADES:
             self.trade_bills += 1
-        elif kind not in _NO_EVENTS and kind not in _BILL_TYPES:
+        elif kind not in _NO_EVENTS:
             self.unknown[f"bills of type {word or 'not given'}"] += 1
-        if kind is None or kind not in _BILL_TYPES or not bill.size:
-            return []
-        fee = -bill.fees if bill.fees is not None and bill.fees < 0 else None
-        fee_asset = bill.coin if fee is not None else ""
-        row = TaxRow(bill.c_time, f"bill {bill.bill_id} {kind}", _BILL_TYPES[kind], fee=fee, fee_asset=fee_asset)
-        if kind is BusinessType.WITHDRAW:
-            return [row._replace(sold=abs(bill.size), sold_asset=bill.coin)]
-        return [row._replace(bought=abs(bill.size), bought_asset=bill.coin)]
+        return []
 
 
 def futures_fill_events(fill: FuturesFill, booked: BookedFill) -> Iterator[TaxRow]:
@@ -191,22 +188,29 @@ def _margin_fee(at: datetime, note: str, amount: Decimal, coin: str) -> TaxRow:
 
 
 def spot_fill_events(fill: SpotFill, base: str, quote: str, *, buys: bool) -> Iterator[TaxRow]:
-    """The trade with its payment; a received fee, and every fee after the first, has a row of its own."""
+    """The trade with the first fee that was paid; a received fee, and every further one, has a row of its own."""
     note = f"fill {fill.trade_id} {fill.symbol}"
     cost = fill.size * fill.price_avg if fill.amount is None else fill.amount
-    fees = [(fee.fee_coin or (base if buys else quote), fee_amount(fee) or ZERO) for fee in fill.fee_detail]
-    paid = next(((coin, -amount) for coin, amount in fees if amount < ZERO), None)
     bought, sold = ((fill.size, base), (cost, quote)) if buys else ((cost, quote), (fill.size, base))
-    fee = (None, "") if paid is None else (paid[1], paid[0])
-    yield TaxRow(fill.c_time, note, "Trade", *bought, *sold, *fee)
-    others = list(fees)
-    if paid is not None:
-        others.remove((paid[0], -paid[1]))
-    for coin, amount in others:
+    trade = TaxRow(fill.c_time, note, "Trade", *bought, *sold)
+    for fee in fill.fee_detail:
+        amount, coin = fee_amount(fee) or ZERO, fee.fee_coin or trade.bought_asset
         if amount > ZERO:
             yield TaxRow(fill.c_time, f"{note} fee", "Fee-Rebate", amount, coin)
+        elif amount and trade.fee is None:
+            trade = trade._replace(fee=-amount, fee_asset=coin)
         elif amount:
             yield TaxRow(fill.c_time, f"{note} fee", "Spend", sold=-amount, sold_asset=coin)
+    yield trade
+
+
+def _bill_row(bill: SpotBill, note: str, tax_type: str) -> TaxRow:
+    row = TaxRow(bill.c_time, note, tax_type)
+    if bill.fees is not None and bill.fees < ZERO:
+        row = row._replace(fee=-bill.fees, fee_asset=bill.coin)
+    if tax_type == _BILL_TYPES[BusinessType.WITHDRAW]:
+        return row._replace(sold=abs(bill.size), sold_asset=bill.coin)
+    return row._replace(bought=abs(bill.size), bought_asset=bill.coin)
 
 
 def _convert(record: ConvertRecord) -> TaxRow:
@@ -221,12 +225,13 @@ def _quantity(amount: Decimal | None) -> str:
 
 
 async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], writer: BittyTaxWriter) -> None:
-    """Write the funding of the fills' period, which no fill contains; prints a remark if the exchange refuses it.
+    """Write the funding of the fills' period, which no fill contains: all of it, or a remark if the exchange refuses.
 
     `groups` are the requests of the fills, by product type. Raises ExchangeError.
     """
     since_ms, until_ms = _period_of_fills(reader, groups[0][0], writer.oldest_ms)
     symbol = None if reader.options.symbol is None else reader.options.symbol.upper()
+    funding: list[ProductRow[FuturesBill]] = []
     try:
         for product_type in (ProductType(group[0].product_type) for group in groups):
             request = FuturesBillsRequest(product_type=product_type, limit=100)
@@ -234,13 +239,16 @@ async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], wri
                 for bill in reply.rows:
                     of_symbol = symbol is None or (bill.symbol or "").upper() == symbol
                     if of_symbol and bill_kind(bill.business_type) is BillKind.FUNDING:
-                        writer.write(ProductRow(product_type, bill))
+                        funding.append(ProductRow(product_type, bill))
     except (EndpointMissing, PermissionRefused) as problem:
         say(f"tradetui: funding is not in this, since it cannot be read: {problem}")
+        return
+    for row in funding:
+        writer.write(row)
 
 
 def _period_of_fills(reader: RowsReader, request: Any, oldest_ms: int | None) -> ReadSpan:
-    """The period of the printed fills: as requested, or since the oldest of them where not all were read."""
+    """The period of the printed fills: as any of their requests has it, or since the oldest where not all were read."""
     now_ms = reader.client.server_clock.now_ms
     since_ms, until_ms = reader.span or (request.start_time, request.end_time)
     if since_ms is None and reader.options.all:
