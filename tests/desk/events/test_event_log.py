@@ -134,3 +134,18 @@ def test_a_row_that_this_version_cannot_read_holds_up_no_other_event(archive: Ar
     assert [ids(log, EventKind.FILL), ids(log, EventKind.TRIGGER)] == [["1"], ["3"]]
     (fill_event,) = [event for event in log.after(0) if event.kind is EventKind.FILL]
     assert event_sentence(fill_event) == f"Fill {fill_event.subject_id}: this version of tradetui cannot read it"
+
+
+def test_an_order_that_this_version_cannot_read_holds_up_no_other_order(archive: Archive) -> None:
+    log, order_id = log_of(archive), order(3).order_id
+    log.look_at_orders(look(1, 2, 3, at_ms=NOW_MS))
+    add_fills(archive, *(fill(number, AFTER_MS, orderId=order_id, baseVolume="2") for number in (8, 9)))
+    with archive.transaction() as connection:
+        connection.execute("UPDATE watched_order SET body = '{}' WHERE id LIKE '%1' OR id LIKE '%2'")
+        connection.execute(
+            "UPDATE record SET body = json_object('orderId', ?) WHERE id LIKE '%9'", (order(3).order_id,)
+        )
+    gone = log.look_at_orders(look(1, at_ms=NOW_MS + 2_000))
+    log.take_gone(gone)
+    assert states(log) == [("1", "changed", True), ("3", "filled", False)], "of 2 nobody knows how it ended"
+    assert log.look_at_orders(look(1, at_ms=NOW_MS + 4_000)) == []

@@ -17,6 +17,7 @@ from typing import Any, Final
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.journal_steps import JournalStep
+from tradetui.desk.tables.rows.product_row import RecordT
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.endpoints.reply import id_sort_key
@@ -139,9 +140,8 @@ class EventLog:
             (self.began_ms,),
         ).fetchall()
         for product_type, order_id, time_ms, body in rows:
-            try:
-                trigger = TriggerOrder.from_row(load_json(body))
-            except UndecodableRowError:
+            trigger = _record(TriggerOrder, body)
+            if trigger is None:
                 continue  # the version that can read it enters it
             if trigger_state(trigger) not in _UNENDED:
                 connection.execute(_INSERT, (EventKind.TRIGGER, product_type, order_id, time_ms, body))
@@ -189,7 +189,7 @@ class EventLog:
             if last_ms is not None and look.server_ms <= last_ms:
                 return []
             before = {
-                order_id: PendingOrder.from_row(load_json(body))
+                order_id: _record(PendingOrder, body)
                 for order_id, body in connection.execute(
                     "SELECT id, body FROM watched_order WHERE product_type = ?", (product_type,)
                 )
@@ -222,7 +222,9 @@ class EventLog:
                 ).fetchone()
                 if row is None:
                     continue  # another session has entered it
-                order = PendingOrder.from_row(load_json(row[0]))
+                order = _record(PendingOrder, row[0])
+                if order is None:
+                    continue  # nobody knows its size, and so not whether it was filled
                 filled = max(order.base_volume or ZERO, _filled_size(connection, gone_order.product_type, order))
                 state = OrderState.FILLED if filled >= order.size else OrderState.GONE
                 body = _order_body(order, state, filled, gone_order.missed)
@@ -288,7 +290,16 @@ def _filled_size(connection: sqlite3.Connection, product_type: ProductType, orde
         " AND json_extract(body, '$.orderId') = ?",
         (order.symbol.upper(), created_ms, str(product_type), order.order_id),
     )
-    return sum((FuturesFill.from_row(load_json(body)).base_volume for (body,) in bodies), ZERO)
+    fills = [_record(FuturesFill, body) for (body,) in bodies]
+    return sum((fill.base_volume for fill in fills if fill is not None), ZERO)
+
+
+def _record(kind: type[RecordT], body: str) -> RecordT | None:
+    """A record as it was stored; None where this version cannot read it."""
+    try:
+        return kind.from_row(load_json(body))
+    except UndecodableRowError:
+        return None
 
 
 SEEN_EVERY_MS: Final = 10_000
@@ -305,16 +316,19 @@ class OrderChange:
 
 
 def changes_of(
-    before: Mapping[str, PendingOrder], now: Mapping[str, PendingOrder], elapsed_ms: int
+    before: Mapping[str, PendingOrder | None], now: Mapping[str, PendingOrder], elapsed_ms: int
 ) -> Iterator[OrderChange]:
-    """New and changed orders between two looks so far apart by the exchange's time, those longest known to it first."""
+    """New and changed orders between two looks so far apart by the exchange's time, those longest known to it first.
+
+    One that is None was there before in a state that cannot be read.
+    """
     gap = elapsed_ms > SEEN_EVERY_MS
     for order_id in sorted(now, key=id_sort_key):
-        order, earlier = now[order_id], before.get(order_id)
-        if earlier is None:
+        order = now[order_id]
+        if order_id not in before:
             yield OrderChange(order, OrderState.NEW, missed=bool(order.base_volume))
-        elif _state_of(order) != _state_of(earlier):
-            yield OrderChange(order, OrderState.CHANGED, missed=gap)
+        elif (earlier := before[order_id]) is None or _state_of(order) != _state_of(earlier):
+            yield OrderChange(order, OrderState.CHANGED, missed=gap or earlier is None)
 
 
 def _state_of(order: PendingOrder) -> tuple[object, ...]:
