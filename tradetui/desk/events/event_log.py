@@ -29,6 +29,8 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""
+SEEN_EVERY_MS: Final = 10_000
+"""Between looks that are further apart an order may have been in states that nobody saw."""
 AT_A_TIME: Final = 500
 _FILLS: Final = (
     "INSERT OR IGNORE INTO account_event (kind, product_type, id, time) SELECT kind, product_type, id, time FROM record"
@@ -47,6 +49,15 @@ class OrdersLook:
     product_type: ProductType
     orders: Mapping[str, PendingOrder]
     server_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderChange:
+    """An order in a state it was not in at the look before; `missed` says that it may have been in others between."""
+
+    order: PendingOrder
+    state: OrderState
+    missed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +205,8 @@ class EventLog:
                     "SELECT id, body FROM watched_order WHERE product_type = ?", (product_type,)
                 )
             }
-            elapsed_ms = 0 if last_ms is None else look.server_ms - last_ms
-            for change in changes_of(before, look.orders, elapsed_ms):
+            missed = last_ms is not None and look.server_ms - last_ms > SEEN_EVERY_MS
+            for change in changes_of(before, look.orders, missed=missed):
                 if last_ms is not None:
                     time_ms = _changed_ms(change, look.server_ms)
                     body = _order_body(change.order, change.state, change.order.base_volume or ZERO, change.missed)
@@ -205,12 +216,8 @@ class EventLog:
                     (product_type, change.order.order_id, dump_json(change.order.received)),
                 )
             _set_marks(connection, {mark: look.server_ms})
-        missed = elapsed_ms > SEEN_EVERY_MS
-        return [
-            GoneOrder(look.product_type, order_id, look.server_ms, missed)
-            for order_id in before
-            if order_id not in look.orders
-        ]
+        gone_ids = [order_id for order_id in before if order_id not in look.orders]
+        return [GoneOrder(look.product_type, order_id, look.server_ms, missed) for order_id in gone_ids]
 
     def take_gone(self, gone: Iterable[GoneOrder]) -> None:
         """Enter how orders ended, once the fills that were made until then are in the archive."""
@@ -302,33 +309,19 @@ def _record(kind: type[RecordT], body: str) -> RecordT | None:
         return None
 
 
-SEEN_EVERY_MS: Final = 10_000
-"""Between looks that are further apart an order may have been in states that nobody saw."""
-
-
-@dataclass(frozen=True, slots=True)
-class OrderChange:
-    """An order in a state it was not in at the look before; `missed` says that it may have been in others between."""
-
-    order: PendingOrder
-    state: OrderState
-    missed: bool
-
-
 def changes_of(
-    before: Mapping[str, PendingOrder | None], now: Mapping[str, PendingOrder], elapsed_ms: int
+    before: Mapping[str, PendingOrder | None], now: Mapping[str, PendingOrder], *, missed: bool
 ) -> Iterator[OrderChange]:
-    """New and changed orders between two looks so far apart by the exchange's time, those longest known to it first.
+    """New and changed orders between two looks, those longest known to the exchange first.
 
-    One that is None was there before in a state that cannot be read.
+    One of before that is None was in a state that cannot be read. `missed` says that states between were not seen.
     """
-    gap = elapsed_ms > SEEN_EVERY_MS
     for order_id in sorted(now, key=id_sort_key):
         order = now[order_id]
         if order_id not in before:
             yield OrderChange(order, OrderState.NEW, missed=bool(order.base_volume))
         elif (earlier := before[order_id]) is None or _state_of(order) != _state_of(earlier):
-            yield OrderChange(order, OrderState.CHANGED, missed=gap or earlier is None)
+            yield OrderChange(order, OrderState.CHANGED, missed=missed or earlier is None)
 
 
 def _state_of(order: PendingOrder) -> tuple[object, ...]:

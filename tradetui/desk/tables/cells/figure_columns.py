@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Tone, by_sign, tone_of
+from tradetui.desk.tables.cells.column import Column, Tone, by_sign
 from tradetui.desk.tables.cells.number_format import (
     FEE_PLACES,
     FEWEST_COIN_PLACES,
@@ -23,26 +23,46 @@ from tradetui.trading.contract_math import is_dollar
 
 def money(amount: Decimal | None, coin: str | None, cell_format: CellFormat, *, signed: bool = False) -> str:
     """An amount of a coin: two decimals in dollar coins, four to eight in others by what the coin is worth."""
-    if cell_format.exact:
+    if amount is None or cell_format.exact:
         return number(amount, signed=signed, at_most=LONGEST_DERIVED)
     return number(amount, signed=signed, places=_money_places(amount, coin, cell_format, MONEY_PLACES))
 
 
 def fee(amount: Decimal | None, coin: str | None, cell_format: CellFormat) -> str:
-    """A fee that stands alone: four decimals in dollar coins, since most are a few cents."""
-    if cell_format.exact:
+    """A fee that stands alone: four decimals in dollar coins, since most are a few cents.
+
+    None is ever the result of a division: exact, it is shown with all its digits.
+    """
+    if amount is None or cell_format.exact:
         return number(amount, signed=True)
     return number(amount, signed=True, places=_money_places(amount, coin, cell_format, FEE_PLACES))
 
 
-def _money_places(amount: Decimal | None, coin: str | None, cell_format: CellFormat, in_dollars: int) -> int:
+def _money_places(amount: Decimal, coin: str | None, cell_format: CellFormat, in_dollars: int) -> int:
     if coin is not None and is_dollar(coin):
         return in_dollars
     by_worth = cell_format.coin_places.get((coin or "").upper())
-    if by_worth is not None or amount is None:
-        return by_worth or FEWEST_COIN_PLACES
+    if by_worth is not None:
+        return by_worth
     # Nobody knows what the coin is worth: its own digits, without idle zeros.
     return min(MOST_COIN_PLACES, max(FEWEST_COIN_PLACES, decimals(amount.normalize())))
+
+
+def price(amount: Decimal | None, symbol: str | None, cell_format: CellFormat, *, derived: bool = False) -> str:
+    """A price with the places of its contract's step, where they are known; else with its own digits.
+
+    One that is `derived` was worked out, and may have no end.
+    """
+    places = None if cell_format.exact else cell_format.precision_of(symbol).price
+    return number(amount, places=places, at_most=LONGEST_DERIVED if derived else None)
+
+
+def size(amount: Decimal | None, symbol: str | None, cell_format: CellFormat) -> str:
+    """A size with at least the places of its contract's step; it is never rounded."""
+    step_places = None if cell_format.exact else cell_format.precision_of(symbol).size
+    if amount is None or step_places is None or decimals(amount) >= step_places:
+        return number(amount)
+    return number(amount, places=step_places)
 
 
 def price_column(
@@ -54,10 +74,7 @@ def price_column(
     *,
     derived: bool = False,
 ) -> Column[RowT]:
-    """A price with the places of its contract's step, where they are known; else with its own digits.
-
-    `derived` says that some rows' were worked out, and may have no end.
-    """
+    """Prices; `derived` says that some rows' were worked out."""
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return price(value(row), symbol(row), cell_format, derived=derived)
@@ -65,25 +82,13 @@ def price_column(
     return Column(id_, title, value, shown, width, right=True, unit="USDT, USDC or USD")
 
 
-def price(amount: Decimal | None, symbol: str | None, cell_format: CellFormat, *, derived: bool = False) -> str:
-    places = None if cell_format.exact else cell_format.precision_of(symbol).price
-    return number(amount, places=places, at_most=LONGEST_DERIVED if derived else None)
-
-
 def size_column(
     id_: str, title: str, width: int, value: Callable[[RowT], Decimal | None], symbol: Callable[[RowT], str | None]
 ) -> Column[RowT]:
-    """A size with at least the places of its contract's step; it is never rounded."""
-
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return size(value(row), symbol(row), cell_format)
 
     return Column(id_, title, value, shown, width, right=True, unit="the contract's coin")
-
-
-def size(amount: Decimal | None, symbol: str | None, cell_format: CellFormat) -> str:
-    at_least = 0 if cell_format.exact else cell_format.precision_of(symbol).size or 0
-    return number(amount, places=None if amount is None or decimals(amount) >= at_least else at_least)
 
 
 def money_column(
@@ -114,24 +119,18 @@ def percent_column(
     width: int,
     value: Callable[[RowT], Decimal | None],
     *,
-    warns: Callable[[Decimal], bool] | None = None,
     signed: bool = False,
-    profit: bool = False,
+    tone: Callable[[Decimal], Tone] = lambda _: Tone.PLAIN,
     order: Callable[[RowT], object] | None = None,
     unit: str,
 ) -> Column[RowT]:
-    """A part in per cent, which the title says; `warns` says of a known part whether it is drawn as a warning.
+    """A part in per cent, which the title says, in the `tone` of what a known part means."""
 
-    `profit` gives it the tone of its sign.
-    """
-
-    def tone(row: RowT) -> Tone:
+    def tone_of_row(row: RowT) -> Tone:
         part = value(row)
-        if profit:
-            return tone_of(part)
-        return Tone.WARN if part is not None and warns is not None and warns(part) else Tone.PLAIN
+        return Tone.PLAIN if part is None else tone(part)
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return percent_points(value(row), signed=signed, exact=cell_format.exact)
 
-    return Column(id_, title, value, shown, width, right=True, tone=tone, unit=unit, order=order)
+    return Column(id_, title, value, shown, width, right=True, tone=tone_of_row, unit=unit, order=order)

@@ -31,8 +31,8 @@ def _dollars(_: ProductRow[FuturesAccount]) -> str:
     return _DOLLARS
 
 
-def _is_risky(ratio: Decimal) -> bool:
-    return ratio >= RISK_WORTH_A_WARNING
+def _risk_tone(ratio: Decimal) -> Tone:
+    return Tone.WARN if ratio >= RISK_WORTH_A_WARNING else Tone.PLAIN
 
 
 _COIN: Final[Column[ProductRow[FuturesAccount]]] = text_column("marginCoin", "Coin", 5, _coin)
@@ -43,7 +43,7 @@ _FREE: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
         "Free %",
         7,
         lambda row: free_part(row.record),
-        warns=lambda part: part < FREE_WORTH_A_WARNING,
+        tone=lambda part: Tone.WARN if part < FREE_WORTH_A_WARNING else Tone.PLAIN,
         unit="of the equity",
     ),
 )
@@ -72,7 +72,7 @@ ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
         "Margin ratio %",
         14,
         lambda row: row.record.crossed_risk_rate,
-        warns=_is_risky,
+        tone=_risk_tone,
         unit="of the margin; 100 is liquidation",
     ),
     *_OTHERS,
@@ -91,7 +91,7 @@ UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = r
         "Margin ratio %",
         14,
         lambda row: row.record.margin_ratio,
-        warns=_is_risky,
+        tone=_risk_tone,
         unit="union MM of union margin, or crossed risk rate; 100 is liquidation",
     ),
     money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _dollars, unit="USDT"),

@@ -139,6 +139,10 @@ def _distance_text(position: Position, cell_format: CellFormat) -> str:
     return percent_points(signed_liquidation_distance(position), signed=True, exact=cell_format.exact)
 
 
+def _distance_tone(distance: Decimal) -> Tone:
+    return Tone.WARN if abs(distance) < LIQUIDATION_NEAR else Tone.PLAIN
+
+
 def _break_even(position: Position) -> Decimal | None:
     return None if position.record is None else position.record.break_even_price
 
@@ -155,7 +159,7 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     price_column("entry", "Entry", 8, lambda row: row.entry, _symbol, derived=True),
     price_column("mark", "Mark", 8, lambda row: row.mark, _symbol),
     _profit_column("unrealised", "Unrealised", lambda row: row.unrealised, _unrealised_dollars),
-    percent_column("roi", "ROI %", 7, return_on_margin, signed=True, profit=True, unit="of the margin it takes"),
+    percent_column("roi", "ROI %", 7, return_on_margin, signed=True, tone=tone_of, unit="of the margin it takes"),
     money_column("value", "Value", 10, value_of, lambda _: _DOLLARS, unit="USDT"),
     price_column("liquidationPrice", "Liq.price", 9, lambda row: row.liquidation, _symbol)._replace(
         text=_liquidation_text
@@ -165,8 +169,8 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
         "Away %",
         7,
         signed_liquidation_distance,
-        warns=lambda distance: abs(distance) < LIQUIDATION_NEAR,
         signed=True,
+        tone=_distance_tone,
         order=lambda row: row.liquidation_distance,
         unit="from the mark to liquidation",
     )._replace(text=_distance_text),
