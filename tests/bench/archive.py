@@ -21,7 +21,7 @@ from tests.bench.anchors import keys_and_anchor, shown_key_seconds, tables
 from tests.bench.report import Report
 from tests.bench.terminal import Terminal, measure
 from tradetui.desk.archive.database import Archive
-from tradetui.wire.text.json_text import dump_json
+from tradetui.wire.json_text import dump_json
 
 START_MS = 1_700_000_000_000
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")

@@ -16,7 +16,7 @@ from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch_credentials
-from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.api_key import AccountInfo
 
 SECRETS = {
     "TRADETUI_API_KEY": "key-1",

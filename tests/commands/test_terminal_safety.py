@@ -25,7 +25,7 @@ from tradetui.commands.process.console import Output
 from tradetui.commands.process.output import JsonWriter, csv_writer
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.table import TABLES
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 ROOT = Path(tradetui.__file__).parent
 TEXT = "".join(HOSTILE)

@@ -25,9 +25,9 @@ from tradetui.cli import main
 from tradetui.commands.process.console import DONE, REFUSED, USAGE, Output
 from tradetui.commands.watch import LineStream, event_as_json, event_line
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.json_text import dump_json
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 Capture = pytest.CaptureFixture[str]
 PATIENCE_S = 120

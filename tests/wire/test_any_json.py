@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from tests.wire.model_rows import FILL, ORDER, ROWS, one
 from tests.wire.whole_reply import read_reply
+from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.endpoints.reply import Reply, UnreadableBody
-from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump_json, load_json
+from tradetui.wire.json_text import dump_json, load_json
 
 DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,24})?", fullmatch=True)
 IDS = st.one_of(

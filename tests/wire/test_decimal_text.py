@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tradetui.wire.text.decimal_text import typed_number
+from tradetui.wire.decimal_text import typed_number
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from hypothesis.strategies import decimals, from_regex, lists
 from pydantic import TypeAdapter, ValidationError
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.json_text import load_json
 from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
 from tradetui.wire.replies.field_types import Places, SizeFigure, type_schema
 from tradetui.wire.replies.record import Record, UndecodableRowError
-from tradetui.wire.text.json_text import load_json
 
 RECORDS = sorted({endpoint.row for endpoint in CATALOGUE.values()}, key=lambda record: record.__name__)
 

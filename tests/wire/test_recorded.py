@@ -13,8 +13,8 @@ from tests.wire.whole_reply import RefusedReply, read_reply
 from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.endpoints.reply import UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import MEANINGS, CodeGroup, ErrorKind, meaning, write_refused
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.json_text import dump_json
 
 ENDPOINTS = {
     "all-position": "futures.positions",

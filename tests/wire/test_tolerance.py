@@ -12,14 +12,14 @@ from pydantic import SecretStr
 
 from tests.wire.model_rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import RefusedReply, read_reply
+from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.endpoints.endpoint import RowLaw
 from tradetui.wire.endpoints.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.enums import PositionSide
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
-from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump_json
 
 NAMES = sorted(ROWS)
 ODD: tuple[object, ...] = ({"a": [1]}, [[1, None]], "½", True, -1e400, "0x1F", "1e5", 3.5, 10**30)

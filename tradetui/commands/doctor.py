@@ -43,9 +43,9 @@ from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.enums import PlanType
-from tradetui.wire.key_permissions import may_withdraw, permission_texts
+from tradetui.wire.models.api_key import may_withdraw, permission_texts
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 _UNREACHABLE = "not checked, the exchange cannot be reached"
 _HOPS = {

@@ -36,8 +36,7 @@ from tradetui.profiles.load import (
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.secrets import PEM_BEGIN, check_characters
 from tradetui.profiles.write import check_name, write_default, write_profile
-from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES, may_withdraw, permission_texts
-from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.api_key import FUTURES_WRITE_AUTHORITIES, AccountInfo, may_withdraw, permission_texts
 
 # The documentation's own example has the parent 1, which is nobody's: such a number says that there is none.
 _SHORTEST_UID = 5

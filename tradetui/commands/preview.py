@@ -21,10 +21,10 @@ from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.estimates.reversal_estimates import CostEstimate
+from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.enums import Side
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.text.decimal_text import typed_number
-from tradetui.wire.text.json_text import dump_json
+from tradetui.wire.json_text import dump_json
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from tradetui.wire.endpoints.catalogue import endpoint_of
-from tradetui.wire.models import futures, futures_accounts, public, reversal, spot, subaccounts
+from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class SpotReading(ReadingArea):
     iter_fills = every_page(spot.SpotFillsRequest)
     bills = one_page(spot.SpotBillsRequest)
     iter_bills = every_page(spot.SpotBillsRequest)
-    account_info = one_page(spot.AccountInfoRequest)
+    account_info = one_page(api_key.AccountInfoRequest)
 
 
 class ConvertReading(ReadingArea):

@@ -15,9 +15,9 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_val
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
 from tradetui.profiles.strict_settings import StrictSettings
+from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.decimal_text import typed_number
 
 if TYPE_CHECKING:
     from tradetui.profiles.alert_rules import AlertRule

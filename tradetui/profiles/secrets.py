@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 if TYPE_CHECKING:
     from tradetui.exchange.credentials import Credentials

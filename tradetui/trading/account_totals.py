@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tradetui.trading.contract_math import ZERO, is_dollar, known_sum
 from tradetui.trading.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
 from tradetui.wire.enums import AssetMode, MarginMode, known, same
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position

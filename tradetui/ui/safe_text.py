@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.notifications import SeverityLevel
 from textual.widgets import Static
 
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 
 def sanitized(text: object) -> Content:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.decimal_text import trimmed_digits
+from tradetui.wire.text import scrub
 
 _LONGEST_VALUE = 80
 ENDPOINT_LABELS: Final[Mapping[str, str]] = {

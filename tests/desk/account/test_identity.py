@@ -7,7 +7,7 @@ import pytest
 from tests.desk.fixtures.scripted_exchange import ScriptedClient
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, stand_in
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
-from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.api_key import AccountInfo
 from tradetui.wire.product_types import ProductType
 
 INFO = "spot.account_info"

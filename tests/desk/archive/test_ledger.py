@@ -32,9 +32,9 @@ from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
 from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip, trip_as_json, trip_from_json
 from tradetui.wire.exchange_time import unix_ms
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.json_text import dump_json
 
 NOW_MS = 1_800_000_000_000
 CHECKED = tuple(Grouping)

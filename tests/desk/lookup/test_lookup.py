@@ -20,7 +20,7 @@ from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.sandbox.gateway.api_keys import ALL
 from tradetui.trading.spot_totals import added
-from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.api_key import AccountInfo
 
 pytestmark = pytest.mark.looptime
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}

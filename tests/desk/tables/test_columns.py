@@ -28,12 +28,12 @@ from tradetui.exchange.errors import Rejected
 from tradetui.profiles.model import Intervals
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.trading.spot_totals import NOT_NAMED, added
+from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.errors import ENDPOINT_LABELS
 from tradetui.wire.models.spot import ConvertRecord
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.decimal_text import trimmed_digits
 
 POSITION = {
     "symbol": "BTCUSDT",

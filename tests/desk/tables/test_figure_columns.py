@@ -14,7 +14,7 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, P
 from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.cells.figure_columns import fee, money, money_column, percent_column, price, size
 from tradetui.desk.tables.cells.number_format import coin_places, number
-from tradetui.wire.text.decimal_text import trimmed_digits
+from tradetui.wire.decimal_text import trimmed_digits
 
 AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, places=10, min_value=-(10**9), max_value=10**9)
 BITCOIN = CellFormat(UTC, {"BTCUSDT": Precision(1, 4)}, coin_places={"BTC": 7})

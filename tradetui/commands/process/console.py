@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tradetui.wire.text.counted import counted
-from tradetui.wire.text.csv_text import csv_row
-from tradetui.wire.text.sanitize import escaped, scrub
+from tradetui.wire.text import counted, csv_row, escaped, scrub
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ class Output:
         self.layout(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
     def json_line(self, value: object) -> None:
-        from tradetui.wire.text.json_text import dump_json
+        from tradetui.wire.json_text import dump_json
 
         self.json(dump_json(value))
         self.layout("\n")

@@ -17,7 +17,7 @@ from typing import Final, TextIO
 from tradetui import __version__
 from tradetui.commands.process.secrecy import redacted
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 """Bytes at which a file is renamed to FILE.1, and so on up to FILE.3."""

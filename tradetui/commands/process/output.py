@@ -12,8 +12,8 @@ from typing import Generic, Protocol, TypeVar
 from tradetui.commands.process.console import Output, stdout
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.row_source import RowT
-from tradetui.wire.text.json_text import dump_json
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.json_text import dump_json
+from tradetui.wire.text import scrub
 
 WrittenT = TypeVar("WrittenT", contravariant=True)
 

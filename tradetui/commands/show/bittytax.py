@@ -30,7 +30,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import FuturesBill, FuturesBillsRequest
 from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 HEADINGS: Final = (
     "Type",

@@ -22,7 +22,7 @@ from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])
 """A record, alone or with the product type it was read under."""

@@ -32,7 +32,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 ROWS_AT_A_TIME = 25
 """Rows written before the loop reads from the exchange again."""

@@ -39,7 +39,7 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 from tradetui.wire.typed_time import is_day, milliseconds
 
 _SYMBOLS_NAMED: Final = 12

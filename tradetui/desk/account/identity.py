@@ -19,8 +19,7 @@ from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionR
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
-from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
+from tradetui.wire.models.api_key import FUTURES_WRITE_AUTHORITIES, AccountInfo, AccountInfoRequest
 
 OWNER_S: Final = 1.5
 """How long a send waits for the exchange to name the owner of the API key."""

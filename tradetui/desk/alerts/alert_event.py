@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 LONGEST: Final = 300
 """Characters of a sentence; what an exchange sends beyond that is cut."""

@@ -31,11 +31,11 @@ from tradetui.storage.sqlite_file import (
     transaction,
 )
 from tradetui.wire.exchange_time import unix_ms
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import ClosedPosition, FuturesBill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
-from tradetui.wire.text.json_text import dump_json, load_json
 
 KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.wire.exchange_time import DAY_MS
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType
-from tradetui.wire.text.json_text import dump_json, load_json
 
 PEGGED: Final = frozenset({"USDC", "SUSDC"})
 """Coins that are turned over at the rate the newest sample of equity implies, and at par before there is one."""

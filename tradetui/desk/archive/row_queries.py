@@ -10,10 +10,10 @@ from typing import Final, Generic
 
 from tradetui.desk.archive.schema import ORDER_ID_TEXT
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
-from tradetui.wire.text.json_text import dump_json, load_json
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
 """Archived kinds by their names in the file."""

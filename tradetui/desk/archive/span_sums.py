@@ -16,8 +16,8 @@ from tradetui.storage.sqlite_file import transaction
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.result_sums import ResultSums
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType, margin_coin
-from tradetui.wire.text.json_text import dump_json, load_json
 
 SPANS_A_STEP: Final = 32
 """Spans that are summed in one transaction, so that none holds up the disk for long."""

@@ -16,8 +16,8 @@ from tradetui.trading.positions import Position
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import RUNNING_TRIP, Trip, leg_from_json, trip_from_json, trip_path
 from tradetui.wire.enums import PositionSide, SystemClose
+from tradetui.wire.json_text import load_json
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.json_text import load_json
 
 _NOT_ENDED: Final = Instant(2**62, "")
 _ROUNDED_TO: Final = Decimal("0.00000001")

@@ -38,7 +38,7 @@ from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.error_codes import refusal_explained
-from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.api_key import AccountInfo
 from tradetui.wire.models.subaccounts import BrokerSubaccount, CreateSubaccountRequest
 
 _GRACE_S: Final = 2.0

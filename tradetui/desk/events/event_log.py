@@ -22,10 +22,10 @@ from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.exchange_time import DAY_MS, unix_ms
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
-from tradetui.wire.text.json_text import dump_json, load_json
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""

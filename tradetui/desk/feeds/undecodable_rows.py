@@ -16,7 +16,7 @@ from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0

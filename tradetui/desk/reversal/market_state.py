@@ -35,7 +35,7 @@ from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.models.public import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 _NOT_OFFERED = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)

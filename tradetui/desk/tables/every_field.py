@@ -12,9 +12,9 @@ from tradetui.desk.tables.cells.column import Column, id_column, number_column, 
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column
 from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.rows.product_row import record_of
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.json_text import dump_json
 
 ContentT = TypeVar("ContentT")
 _TITLES: Final = {"cTime": "Created", "uTime": "Updated", "clientOid": "Client id", "unionMm": "Union MM"}

@@ -21,11 +21,10 @@ from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.rows.product_row import record_of
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, RowT_contra
 from tradetui.storage.atomic_file import atomic_writer
+from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.text.csv_text import csv_row
-from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump_json
-from tradetui.wire.text.sanitize import escaped
+from tradetui.wire.json_text import dump_json
+from tradetui.wire.text import csv_row, escaped
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?(E[+-]?\d+)?", re.ASCII)

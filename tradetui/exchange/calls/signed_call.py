@@ -24,7 +24,7 @@ from tradetui.exchange.transport.transport import (
     TransportErrorKind,
 )
 from tradetui.wire.signing import SigningUnavailable, decoded_query, encoded_query, signed_headers
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
     from tradetui.exchange.clock import Clock, ServerClock

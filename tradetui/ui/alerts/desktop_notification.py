@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tradetui.desk.alerts.rules import DesktopSequence
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 TITLE: Final = "tradetui"
 _BEL: Final = "\a"

@@ -20,7 +20,7 @@ from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary
 from tradetui.ui.table.desk_screen import DeskScreen
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the list of profiles
 UNKNOWN_UID: Final = "UID known once open"

@@ -17,7 +17,7 @@ import threading
 from typing import Any, Final
 
 from tradetui.ui.application.app import TradeApp
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 THREAD_TURN_S: Final = 0.001
 """The longest wait of the threads that read keys and write the screen for the interpreter; Python's is 5 ms."""

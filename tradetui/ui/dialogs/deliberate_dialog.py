@@ -21,7 +21,7 @@ from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.line_box import one_line
 from tradetui.ui.safe_text import sanitized
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: look, then press it again."
 ARMS_S: Final = 0.5  # seconds that a request is on the screen before it can be confirmed

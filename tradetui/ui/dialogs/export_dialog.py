@@ -21,7 +21,7 @@ from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 Save = Callable[[Path, Format, bool], int]
 

@@ -26,7 +26,7 @@ from tradetui.ui.key_bindings.profile_bindings import long_name
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 _COLUMN_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
 ID_WIDTH = 24

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from tradetui.ui.settings.ui_settings import UiSettings
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 QUIET_SECONDS: Final = 5.0
 _ENVIRONMENT: Final = {

@@ -14,7 +14,7 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
 from tradetui.ui.header.header_bar import Figure, HeaderBar, HeaderContent, Part
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

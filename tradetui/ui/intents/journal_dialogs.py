@@ -22,7 +22,7 @@ from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 CAUTION = (
     "The outcome is not known. Check positions, orders and fills on the exchange's site first.\n"

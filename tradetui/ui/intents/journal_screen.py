@@ -28,8 +28,8 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.text.counted import shown_of
-from tradetui.wire.text.json_text import dump_json
+from tradetui.wire.json_text import dump_json
+from tradetui.wire.text import shown_of
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation

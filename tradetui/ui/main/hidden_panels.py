@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tradetui.desk.tables.table import PANELS, TableName
 from tradetui.ui.main.panel import has_trouble
 from tradetui.ui.table.cells import cells_of, fitted, whole_parts
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

@@ -22,7 +22,7 @@ from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
-from tradetui.wire.text.counted import counted, shown_of
+from tradetui.wire.text import counted, shown_of
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed

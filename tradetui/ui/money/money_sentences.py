@@ -26,7 +26,7 @@ from tradetui.trading.results.periods import day_at
 from tradetui.ui.money.calendar_panel import MonthGrid
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 
 def wallet_sentence(

@@ -30,7 +30,7 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 _MARGIN, _NAME, _AMOUNT, _MARK, _LEFT_NOTE, _RIGHT_NOTE = 1, 13, 10, 1, 9, 10
 INNER_WIDTH = _MARGIN + _NAME + _AMOUNT + _MARK + _LEFT_NOTE + _RIGHT_NOTE + _MARGIN

@@ -40,9 +40,9 @@ from tradetui.ui.key_bindings.profile_bindings import bindings
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import MachineZone
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.wire.decimal_text import trimmed_digits
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.decimal_text import trimmed_digits
-from tradetui.wire.text.json_text import dump_json
 
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"

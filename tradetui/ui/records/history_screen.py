@@ -25,7 +25,7 @@ from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 MOST_SUMMED: Final = 100_000  # the most fills that are summed, some seconds of reading
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"

@@ -32,7 +32,7 @@ from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen, show_choice
-from tradetui.wire.text.counted import counted, shown_of
+from tradetui.wire.text import counted, shown_of
 
 _HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20  # lines of a terminal that has room for the totals

@@ -11,7 +11,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, unreadable_fields
 from tradetui.desk.tables.rows.row_source import RowSource, RowT
 from tradetui.ui.table.column_layout import GAP, ColumnLayout, ColumnNeed, lay_out, lay_out_around
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 ELLIPSIS: Final = "…"
 _BETWEEN_PARTS: Final = " · "

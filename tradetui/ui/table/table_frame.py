@@ -19,7 +19,7 @@ from textual.widgets import Static
 from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.terminal.drawn_once import TrueColours
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 _CORNERS: Final = 6
 """Cells of the border's top line beside the titles: corners, a line beside each, a blank before and after."""

@@ -14,7 +14,7 @@ from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Se
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import MARGIN, FooterParts, Line, footer_parts
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 
 class TableModel(Generic[RowT_co]):

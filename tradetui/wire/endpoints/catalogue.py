@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RateLimit, RowLaw
-from tradetui.wire.models import futures, futures_accounts, public, reversal, spot, subaccounts
+from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts
 from tradetui.wire.requests.parameter import Count
 from tradetui.wire.requests.request import Request
 
@@ -247,7 +247,7 @@ _BEYOND: Final = (
         title="Get account information",
         path="/api/v2/spot/account/info",
         limit=RateLimit(1),
-        request=spot.AccountInfoRequest,
+        request=api_key.AccountInfoRequest,
     ),
     Endpoint(
         name="public.time",

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
 from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.json_text import RepeatedName, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, masked, read_rows
-from tradetui.wire.text.json_text import RepeatedName, load_json
 
 SUCCESS: Final = "00000"
 LONGEST_BODY: Final = 8 * 1024 * 1024

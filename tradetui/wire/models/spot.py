@@ -1,17 +1,16 @@
-"""Spot: fills, the ledger of account bills, converts of one coin into another, and whose key this is."""
+"""Spot: fills, the ledger of account bills, and converts of one coin into another."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, Ends, Missing, TimeRule
-from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
-from tradetui.wire.replies.nested_fields import records_of, texts_of
+from tradetui.wire.replies.nested_fields import records_of
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Coin, Count, Milliseconds, OlderThan, OrderId, RowLimit, Symbol, Time, Word
-from tradetui.wire.requests.request import Request, TimedRequest
+from tradetui.wire.requests.request import TimedRequest
 
 
 class SpotFill(Record, Sided):
@@ -114,40 +113,3 @@ class ConvertHistoryRequest(TimedRequest[ConvertRecord]):
     end_time: Annotated[int | datetime, Milliseconds(required=True)]
     limit: Annotated[int | None, Count(default=20)] = None
     id_less_than: OlderThan = None
-
-
-class AccountInfo(Record):
-    """The owner of the key, its permissions, and whether the owner is a copy trader."""
-
-    identity: ClassVar[tuple[str, ...]] = ("user_id",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": texts_of, "ips": texts_of}
-
-    user_id: IdText
-    inviter_id: IdText | None = None
-    ips: tuple[str, ...] = ()
-    authorities: tuple[str, ...] = ()
-    parent_id: IdText | None = None
-    trader_type: str | None = None
-    channel_code: str | None = None
-    channel: str | None = None
-    regis_time: UtcTime | None = None
-
-    def lacks_all(self, *authorities: str) -> bool:
-        """Whether the key certainly has none of these authorities.
-
-        It does only where the exchange told some and every word of them is known: among words that nobody knows there
-        may be one that stands for what is asked.
-        """
-        own = {authority.casefold() for authority in self.authorities}
-        return bool(own) and own <= AUTHORITIES and not own & set(authorities)
-
-    @property
-    def is_copy_trader(self) -> bool | None:
-        """Whether the account is a copy trader; None where the exchange does not say."""
-        if same(self.trader_type, "trader"):
-            return True
-        return False if same(self.trader_type, "not_trader") else None
-
-
-class AccountInfoRequest(Request[AccountInfo]):
-    """Beyond the interface: the account behind the key."""

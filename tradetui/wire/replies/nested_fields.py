@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.replies.record import Normalizer, Record, UndecodableRowError
-from tradetui.wire.text.json_text import dump_json, load_json
 
 
 def records_of(kind: type[Record]) -> Normalizer:

@@ -16,8 +16,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator, core_schema
 
+from tradetui.wire.json_text import dump_json
 from tradetui.wire.replies.field_types import is_text, is_time, type_schema
-from tradetui.wire.text.json_text import dump_json
 
 _Row: TypeAlias = Mapping[str, Any]
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, dataclass_t
 
 from pydantic import SecretStr
 
+from tradetui.wire.decimal_text import trimmed_digits, typed_number
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.decimal_text import trimmed_digits, typed_number
 
 _NO_ALTERNATIVES: Final[Mapping[str, str]] = MappingProxyType({})
 

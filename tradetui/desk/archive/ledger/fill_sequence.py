@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.results.booking import BookedFill, booked_fill
 from tradetui.wire.exchange_time import unix_ms
+from tradetui.wire.json_text import load_json
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
-from tradetui.wire.text.json_text import load_json
 
 VISIBLE_AFTER_MS: Final = 5_000
 """Every read of the exchange shows a fill that is at least this old."""

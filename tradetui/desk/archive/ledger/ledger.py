@@ -42,9 +42,9 @@ from tradetui.trading.results.trips import (
     trip_path,
 )
 from tradetui.wire.enums import PositionSide
+from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.counted import counted
-from tradetui.wire.text.json_text import dump_json, load_json
+from tradetui.wire.text import counted
 
 _log = logging.getLogger(__name__)
 

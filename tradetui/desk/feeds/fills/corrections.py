@@ -18,7 +18,7 @@ from tradetui.wire.enums import TradeSide
 from tradetui.wire.enums import known as known_word
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 MOST_CORRECTIONS: Final = 3
 """A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""

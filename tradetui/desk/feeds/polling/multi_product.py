@@ -17,7 +17,7 @@ from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 T = TypeVar("T")
 

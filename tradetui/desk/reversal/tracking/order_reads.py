@@ -21,7 +21,7 @@ from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import says_no_such_order
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text import counted
 
 _WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""

@@ -12,7 +12,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, number, text_or_unknown
 from tradetui.desk.tables.rows.row_source import RowT, RowT_co, RowT_contra
 from tradetui.desk.tables.time_format import moment_text, short_moment_text
-from tradetui.wire.text.decimal_text import trimmed_digits
+from tradetui.wire.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
 UNRANKED: Final = 1000

@@ -20,7 +20,7 @@ from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column, worded_column
 from tradetui.wire.enums import TransferStatus, TransferType
 from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.cells.cell_format import CellFormat

@@ -35,7 +35,7 @@ from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeysScreen
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, ISSUED_KEYS, TITLES, WIDTHS, choices
 from tradetui.ui.safe_text import inside_sentence, notify, sanitized
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:

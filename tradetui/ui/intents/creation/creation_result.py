@@ -25,7 +25,7 @@ from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKe
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.intents.journal_dialogs import ReleaseDialog, release
 from tradetui.ui.safe_text import sanitized
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 _READING_S = 1.0
 _HEADS = {

@@ -21,7 +21,7 @@ from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, LockingDialo
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.endpoints.catalogue import endpoint_of
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 
 class ReviewDialog(LockingDialog[CreationStatus | None]):

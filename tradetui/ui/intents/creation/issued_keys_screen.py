@@ -24,7 +24,7 @@ from tradetui.ui.intents.creation.titles import BREAKPOINTS
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 COVERED = "•" * 12
 _LABEL_WIDTH = 14

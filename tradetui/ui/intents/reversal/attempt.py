@@ -23,7 +23,7 @@ from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.intents.reversal.tables.lines import outcome_lines, tracking_sentence, unknown_outcome_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import notify, withdraw
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 Ending = Callable[[Room], Content]
 _LOOK_EVERY_S: Final = 1.0

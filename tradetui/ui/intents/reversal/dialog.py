@@ -29,7 +29,7 @@ from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PREVIEW_BINDINGS
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import Notice, notify
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 _READING_S = 1.0
 _AGE_SHOWN_S = 1.0

@@ -24,7 +24,7 @@ from tradetui.ui.key_bindings.binding_registry import bound_keys
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
-from tradetui.wire.text.decimal_text import typed_number
+from tradetui.wire.decimal_text import typed_number
 
 BACK_S: Final = 0.5  # seconds after arming again until the focus comes back: an Enter under way must not find a button
 _LONGEST_REPEATED: Final = 40  # characters of a wrong text that are repeated in a sentence

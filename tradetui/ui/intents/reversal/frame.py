@@ -15,7 +15,7 @@ from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.safe_text import Notice, sanitized
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
 _KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock}"

@@ -18,7 +18,7 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import sanitized
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
 NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."

@@ -29,7 +29,7 @@ from tradetui.ui.intents.reversal.tables.risks import MARGIN_SHORT, outcome_risk
 from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room, figures_of, line
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.enums import PositionMode
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 _ASSUMED: Final = "Assumed   "
 _MODE_NAMES: Final = {PositionMode.HEDGE: "hedge", PositionMode.ONE_WAY: "one-way"}

@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.order_impact import OrderImpact, RestingKind
 from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Figures, Marks, Room, per_cent
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 KIND_WIDTH: Final = 14
 _ACTION, _AWAY = 36, 8

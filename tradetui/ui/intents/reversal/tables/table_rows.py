@@ -16,7 +16,7 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, decimals, number
 from tradetui.trading.contract_math import exact_digits, is_dollar
-from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.text import scrub
 
 _PLACES_OF_COINS: Final = 6
 _LIQUIDATION_FIGURES: Final = 4

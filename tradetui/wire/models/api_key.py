@@ -1,16 +1,20 @@
-"""Permissions of a key: the exchange's four-letter authorities in words.
+"""Whose API key this is and what it permits, with the exchange's four-letter authorities in words.
 
 Source: the exchange's documentation of spot/account/info, whose examples also show the words `readonly` and `trade`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import ClassVar, Final
+
+from tradetui.wire.enums import same
+from tradetui.wire.replies.field_types import IdText, UtcTime
+from tradetui.wire.replies.nested_fields import texts_of
+from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.requests.request import Request
 
 _READ: Final = "read"
 _WRITE: Final = "read and write"
-_MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
+MEANINGS_OF_AUTHORITIES: Final[Mapping[str, tuple[str, str]]] = {
     "coor": ("futures orders", _READ),
     "coow": ("futures orders", _WRITE),
     "cpor": ("futures positions", _READ),
@@ -34,11 +38,46 @@ _MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
     "pllr": ("pledge loans", _READ),
     "pllw": ("pledge loans", _WRITE),
 }
-AUTHORITIES: Final = frozenset(_MEANINGS)
-"""Every authority the exchange documents."""
 FUTURES_WRITE_AUTHORITIES: Final = ("coow", "cpow", "ttow")
 """A key without any of these may not place or reverse a futures order, its own or as a copy trader."""
 _WITHDRAWALS: Final = ("wwo", "withdraw")
+
+
+class AccountInfo(Record):
+    """The owner of the key, its permissions, and whether the owner is a copy trader."""
+
+    identity: ClassVar[tuple[str, ...]] = ("user_id",)
+    normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": texts_of, "ips": texts_of}
+
+    user_id: IdText
+    inviter_id: IdText | None = None
+    ips: tuple[str, ...] = ()
+    authorities: tuple[str, ...] = ()
+    parent_id: IdText | None = None
+    trader_type: str | None = None
+    channel_code: str | None = None
+    channel: str | None = None
+    regis_time: UtcTime | None = None
+
+    def lacks_all(self, *authorities: str) -> bool:
+        """Whether the key certainly has none of these authorities.
+
+        It does only where the exchange told some and every word of them is known: among words that nobody knows there
+        may be one that stands for what is asked.
+        """
+        own = {authority.casefold() for authority in self.authorities}
+        return bool(own) and own <= MEANINGS_OF_AUTHORITIES.keys() and not own & set(authorities)
+
+    @property
+    def is_copy_trader(self) -> bool | None:
+        """Whether the account is a copy trader; None where the exchange does not say."""
+        if same(self.trader_type, "trader"):
+            return True
+        return False if same(self.trader_type, "not_trader") else None
+
+
+class AccountInfoRequest(Request[AccountInfo]):
+    """Beyond the interface: the account behind the key."""
 
 
 def permission_texts(authorities: Iterable[str]) -> tuple[str, ...]:
@@ -46,7 +85,7 @@ def permission_texts(authorities: Iterable[str]) -> tuple[str, ...]:
     rights: dict[str, str] = {}
     unknown: list[str] = []
     for authority in authorities:
-        area, right = _MEANINGS.get(authority.casefold(), ("", ""))
+        area, right = MEANINGS_OF_AUTHORITIES.get(authority.casefold(), ("", ""))
         if not area:
             unknown.append(f"{authority!r}, which is not documented")
         elif rights.get(area) != _WRITE:

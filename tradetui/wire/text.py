@@ -1,9 +1,13 @@
-"""Text from outside made safe to show: the one way from the exchange to a terminal, a message or a log line."""
+"""Text for people and programs: what came from outside made safe to show, counts with their noun, rows of CSV.
+
+`scrub` is the one way from the exchange to a terminal, a message or a log line.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Final
 
 REPLACEMENT: Final = "�"
@@ -53,3 +57,25 @@ def _is_unsafe(character: str) -> bool:
     import unicodedata  # a large library, which plain ASCII never needs and --help comes without
 
     return unicodedata.category(character) in _UNSAFE_CATEGORIES or character in _INVISIBLE
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `2,000 rows`: the count with thousands grouped, and a regular noun in its number."""
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
+
+
+def shown_of(shown: int, count: int) -> str:
+    """`12/2,000` where only some are shown, else the count of all: `2,000`."""
+    return f"{count:,}" if shown == count else f"{shown:,}/{count:,}"
+
+
+def csv_row(cells: Iterable[str]) -> str:
+    """The cells as one row with its line break; one of no cells is a quoted nothing: readers skip blank lines."""
+    return (",".join(map(_quoted, cells)) or '""') + "\n"
+
+
+def _quoted(cell: str) -> str:
+    # csv.writer leaves a lone carriage return unquoted, at which readers end the row.
+    if any(mark in cell for mark in '",\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell

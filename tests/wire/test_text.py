@@ -1,4 +1,4 @@
-"""Text from outside is made safe in one place."""
+"""Text from outside is made safe in one place, and counts agree with their noun."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.wire.text.sanitize import REPLACEMENT, scrub
+from tradetui.wire.text import REPLACEMENT, counted, scrub, shown_of
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,11 @@ def test_scrubbing_is_done_once_and_for_all(text: str) -> None:
     safe = scrub(text)
     assert scrub(safe) == safe
     assert len(safe) == len(text)
+
+
+def test_a_noun_agrees_with_its_count() -> None:
+    assert [counted(count, "row") for count in (0, 1, 2, 2_000)] == ["0 rows", "1 row", "2 rows", "2,000 rows"]
+
+
+def test_titles_group_thousands_and_say_what_a_filter_leaves() -> None:
+    assert (shown_of(2_000, 2_000), shown_of(12, 2_000), shown_of(0, 0)) == ("2,000", "12/2,000", "0")

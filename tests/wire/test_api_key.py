@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.wire.key_permissions import AUTHORITIES, may_withdraw, permission_texts
+from tradetui.wire.models.api_key import MEANINGS_OF_AUTHORITIES, may_withdraw, permission_texts
 
 
 def test_reading_and_writing_of_one_area_are_one_text() -> None:
@@ -23,7 +23,7 @@ def test_an_unknown_authority_stands_as_it_came() -> None:
 
 
 def test_every_documented_authority_has_words() -> None:
-    for authority in AUTHORITIES:
+    for authority in MEANINGS_OF_AUTHORITIES:
         (text,) = permission_texts([authority])
         assert text.endswith((": read", ": read and write"))
 
