@@ -244,7 +244,7 @@ async def test_another_program_on_the_account_is_noticed_by_the_header() -> None
 async def test_weather_passes_for_a_person(fault: str) -> None:
     setting = Setting()
     client = setting.client()
-    setting.sandbox.faults.next(fault, times=1)
+    setting.sandbox.faults.plan(fault, times=1)
     assert whole(await client.futures.fills(product_type=USDT)).rows
 
 
@@ -254,7 +254,7 @@ async def test_a_reversal_in_bad_weather_is_unknown_and_sent_once(fault: str) ->
     setting = Setting(delay_ms=60_000)
     client, path = setting.client(), ("POST", "/api/v2/mix/order/click-backhand")
     position = (await client.futures.positions(product_type=USDT)).rows[0]
-    setting.sandbox.faults.next(fault, endpoint="futures.reverse")
+    setting.sandbox.faults.plan(fault, endpoint="futures.reverse")
     with pytest.raises(OutcomeUnknown):
         await client.futures.reverse(
             symbol=position.symbol,
@@ -274,7 +274,7 @@ async def test_a_reversal_in_bad_weather_is_unknown_and_sent_once(fault: str) ->
 async def test_a_429_for_a_reversal_is_a_refusal() -> None:
     setting = Setting()
     client = setting.client()
-    setting.sandbox.faults.next("429", endpoint="futures.reverse")
+    setting.sandbox.faults.plan("429", endpoint="futures.reverse")
     with pytest.raises(RateLimited):
         await client.futures.reverse(
             symbol="BTCUSDT", margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size=Decimal(1)
@@ -314,7 +314,7 @@ async def test_over_real_http() -> None:
     async with ExchangeClient(credentials, base_url, clock=clock) as client:
         assert len(await pending_orders(client)) >= 20
         for fault in ("dropped-before", "dropped-after", "truncated", "5xx"):
-            sandbox.faults.next(fault, times=1)
+            sandbox.faults.plan(fault, times=1)
             assert whole(await client.futures.fills(product_type=USDT)).rows
         whole(await client.spot.bills(business_type="deduction of handling fee"))
     stop.set()

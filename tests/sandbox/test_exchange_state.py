@@ -15,7 +15,7 @@ from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState, RowsName
-from tradetui.sandbox.gateway.faults import FAULT_KINDS, ConnectionDropped, Faults, UnknownFault, parse_faults
+from tradetui.sandbox.gateway.faults import FAULT_KINDS, ConnectionDropped, Faults, InvalidFault, parse_faults
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
 
@@ -113,16 +113,18 @@ def test_the_mode_is_not_switched_with_positions(fresh: Caller) -> None:
 def test_faults_are_named_and_rated() -> None:
     assert parse_faults("5xx=0.5, delay=1") == {"5xx": 0.5, "delay": 1.0}
     for option in ("nosuch=1", "5xx=2", "5xx=often"):
-        with pytest.raises(UnknownFault):
+        with pytest.raises(InvalidFault):
             parse_faults(option)
+    with pytest.raises(InvalidFault):
+        Faults({"nosuch": 1.0}, seed=1)
 
 
 def test_planned_faults_come_once_and_heal() -> None:
     faults = Faults({}, 1)
-    faults.next("429", endpoint="futures.fills", times=2)
+    faults.plan("429", endpoint="futures.fills", times=2)
     assert faults.take_for_call("futures.accounts") is None
     assert [faults.take_for_call("futures.fills") for _ in range(3)] == ["429", "429", None]
-    faults.next("delay", times=9)
+    faults.plan("delay", times=9)
     heal(faults)
     assert faults.take_for_call("futures.fills") is None
     assert set(FAULT_KINDS) >= {"dropped-before", "dropped-after", "truncated", "stale-reads"}

@@ -72,7 +72,7 @@ def test_of_several_faults_that_are_drawn_for_one_call_none_hides_another_for_go
 
 
 async def test_a_skewed_clock_refuses_a_right_time_stamp_and_takes_its_own(fresh: Caller) -> None:
-    fresh.sandbox.faults.next("clock-skew", times=2)
+    fresh.sandbox.faults.plan("clock-skew", times=2)
     refused = await arrive(fresh, "futures.positions", query=POSITIONS)
     assert (refused.status_code, refused.json()["code"], refused.json()["data"]) == (400, "40008", None)
     assert refused.json()["requestTime"] == NOW_MS + 45_000
@@ -92,18 +92,18 @@ async def test_the_skew_is_what_the_options_say_and_the_time_endpoint_tells_it()
 
 async def test_a_reversal_at_a_skewed_clock_does_nothing(fresh: Caller) -> None:
     fresh.hold("hedge", "1")
-    fresh.sandbox.faults.next("clock-skew")
+    fresh.sandbox.faults.plan("clock-skew")
     assert (await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "1"})).json()["code"] == "40008"
     assert long_of(fresh) == 1
 
 
 async def test_a_stale_read_is_the_last_answer_to_the_same_question(fresh: Caller) -> None:
     exchange_state, uid = fresh.sandbox.exchange_state, fresh.hold("hedge", "1")
-    fresh.sandbox.faults.next("stale-reads")
+    fresh.sandbox.faults.plan("stale-reads")
     assert total(await arrive(fresh, "futures.positions", query=POSITIONS)) == "1", "nothing older is known"
     open_position(exchange_state, uid, SYMBOL, "long", Decimal("0.5"))
     fresh.now_ms += 5_000
-    fresh.sandbox.faults.next("stale-reads", times=3)
+    fresh.sandbox.faults.plan("stale-reads", times=3)
     stale = await arrive(fresh, "futures.positions", query=POSITIONS)
     assert (total(stale), stale.json()["requestTime"]) == ("1", NOW_MS + 5_000), "its age cannot be told"
     other = await arrive(fresh, "futures.positions", query=f"marginCoin=USDT&{POSITIONS}")
@@ -115,7 +115,7 @@ async def test_a_stale_read_is_the_last_answer_to_the_same_question(fresh: Calle
 
 async def test_a_write_is_never_stale(fresh: Caller) -> None:
     fresh.hold("hedge", "1")
-    fresh.sandbox.faults.next("stale-reads", times=2)
+    fresh.sandbox.faults.plan("stale-reads", times=2)
     first = await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "0.4"})
     second = await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "0.4"})
     assert first.json()["data"]["orderId"] != second.json()["data"]["orderId"]
@@ -125,7 +125,7 @@ async def test_a_write_is_never_stale(fresh: Caller) -> None:
 @pytest.mark.parametrize(("fault", "left"), [("5xx", "1"), ("5xx-after", "0")])
 async def test_a_5xx_may_have_been_processed_or_not_and_looks_the_same(fresh: Caller, fault: str, left: str) -> None:
     fresh.hold("hedge", "1")
-    fresh.sandbox.faults.next(fault)
+    fresh.sandbox.faults.plan(fault)
     answer = await arrive(fresh, "futures.reverse", body={**REVERSAL, "size": "1"})
     assert (answer.status_code, answer.headers["content-type"]) == (502, "text/html")
     assert answer.content == b"<html><body><h1>502 Bad Gateway</h1></body></html>"
@@ -138,7 +138,7 @@ async def test_a_5xx_may_have_been_processed_or_not_and_looks_the_same(fresh: Ca
 
 @pytest.mark.parametrize(("fault", "remembered"), [("dropped-before", 0), ("dropped-after", 1)])
 async def test_a_call_is_remembered_where_it_reached_the_exchange(fresh: Caller, fault: str, remembered: int) -> None:
-    fresh.sandbox.faults.next(fault)
+    fresh.sandbox.faults.plan(fault)
     with pytest.raises(ConnectionDropped):
         await arrive(fresh, "futures.positions", query=POSITIONS)
     assert len(fresh.sandbox.calls) == fresh.sandbox.counts.total() == remembered
@@ -181,7 +181,7 @@ class Weather:
 async def test_a_client_finds_back_from_a_clock_that_jumped_and_returned() -> None:
     weather = Weather()
     assert (await weather.client.futures.positions(product_type=USDT)).rows
-    weather.sandbox.faults.next("clock-skew")
+    weather.sandbox.faults.plan("clock-skew")
     # What it learns of the jump is wrong again by its second try; the next read must not suffer from it.
     with contextlib.suppress(AuthenticationFailed):
         await weather.client.futures.positions(product_type=USDT)
@@ -204,7 +204,7 @@ async def test_a_client_reads_at_a_clock_that_stays_off() -> None:
 @pytest.mark.parametrize("fault", ["5xx", "5xx-after"])
 async def test_a_client_reads_again_after_a_5xx(fault: str) -> None:
     weather = Weather()
-    weather.sandbox.faults.next(fault)
+    weather.sandbox.faults.plan(fault)
     assert (await weather.client.futures.positions(product_type=USDT)).rows
     assert weather.sandbox.counts["GET", CATALOGUE["futures.positions"].path] == 2
 
@@ -213,7 +213,7 @@ async def test_a_client_reads_again_after_a_5xx(fault: str) -> None:
 @pytest.mark.parametrize("fault", ["5xx", "5xx-after"])
 async def test_a_client_does_not_send_a_reversal_again_after_a_5xx(fault: str) -> None:
     weather = Weather()
-    weather.sandbox.faults.next(fault, endpoint="futures.reverse")
+    weather.sandbox.faults.plan(fault, endpoint="futures.reverse")
     exchange_state = weather.sandbox.exchange_state
     open_position(exchange_state, exchange_state.keys[0].uid, SYMBOL, "long", Decimal(1))
     with pytest.raises(OutcomeUnknown):
@@ -227,7 +227,7 @@ async def test_a_client_does_not_send_a_reversal_again_after_a_5xx(fault: str) -
 async def test_a_reversal_at_a_skewed_clock_is_an_error_and_sent_once() -> None:
     weather = Weather()
     await weather.client.futures.positions(product_type=USDT)
-    weather.sandbox.faults.next("clock-skew", endpoint="futures.reverse")
+    weather.sandbox.faults.plan("clock-skew", endpoint="futures.reverse")
     with pytest.raises(ExchangeError) as problem:
         await weather.client.futures.reverse(
             symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size=Decimal("0.5")
@@ -247,7 +247,7 @@ async def test_a_reversal_lost_in_a_5xx_is_settled_by_what_became_of_it(
 ) -> None:
     async with scene() as on:
         on.hold(long="2")
-        on.sandbox.faults.next(fault, endpoint="futures.reverse")
+        on.sandbox.faults.plan(fault, endpoint="futures.reverse")
         progress = await on.reverse(LONG)
         assert (progress[-1].outcome, progress[-1].held, on.held()) == (outcome, held, held)
         assert on.posts == 1

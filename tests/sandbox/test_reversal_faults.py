@@ -70,7 +70,7 @@ class Stand:
     def reverse(self, fault: str, plan: ReversalPlan) -> Any:
         self.fills = len(self.caller.sandbox.exchange_state.rows(self.uid, "fills", "USDT-FUTURES"))
         heal(self.caller.sandbox.faults)
-        self.caller.sandbox.faults.next(fault)
+        self.caller.sandbox.faults.plan(fault)
         return self.caller.post("futures.reverse", dict(plan.request.values()), self.account)
 
 
@@ -153,7 +153,7 @@ def test_short_margin_does_not_make_another_outcome_of_a_fault() -> None:
 async def test_the_program_names_it(mode: str, fault: str, core_only: bool) -> None:
     async with scene(mode, core_only=core_only) as on:
         on.hold(long="2")
-        on.sandbox.faults.next(fault)
+        on.sandbox.faults.plan(fault)
         progress: list[Progress] = await on.reverse(Target(SYMBOL, USDT, Side.BUY if mode == "hedge" else None))
         # Without order detail, what a second order opened may be anybody's doing.
         assert progress[-1].outcome is (None if core_only and fault == "other" else OUTCOME_OF_FAULT[fault])

@@ -96,7 +96,7 @@ async def test_it_ends_while_an_answer_is_delayed() -> None:
         return chosen(endpoint)
 
     sandbox.faults.take_for_call = delayed  # type: ignore[method-assign]
-    sandbox.faults.next("delay")
+    sandbox.faults.plan("delay")
     async with httpx.AsyncClient(base_url=base_url) as client:
         asking = asyncio.create_task(client.get(TIME))
         await arrived.wait()

@@ -12,12 +12,12 @@ from tradetui.profiles.errors import ConfigurationError
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM; the first line on stdout has address and keys as JSON."""
     from tradetui.sandbox.app import SandboxOptions
-    from tradetui.sandbox.gateway.faults import UnknownFault, parse_faults
+    from tradetui.sandbox.gateway.faults import InvalidFault, parse_faults
     from tradetui.sandbox.server import AddressUnusable, serve
 
     try:
         faults = parse_faults(",".join(args.fault))
-    except UnknownFault as problem:
+    except InvalidFault as problem:
         raise ConfigurationError(str(problem), location="--fault") from None
     options = SandboxOptions(
         seed=args.seed,

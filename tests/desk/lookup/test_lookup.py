@@ -73,7 +73,7 @@ async def test_a_word_of_either_dialect_finds_its_rows(dialect: str, table: str,
 
 async def test_too_many_calls_is_a_state_like_any_other() -> None:
     stage = LookupStage()
-    stage.sandbox.faults.next("429", endpoint="spot.fills", times=2)
+    stage.sandbox.faults.plan("429", endpoint="spot.fills", times=2)
     lookup = stage.begin("spot-fills")
     await read_on(lookup)
     assert lookup.state is LookupState.FAILED
@@ -105,7 +105,7 @@ async def test_what_was_stopped_goes_on_with_the_page_it_did_not_get() -> None:
     stage = LookupStage()
     lookup = stage.begin("spot-fills")
     await read_on(lookup)
-    stage.sandbox.faults.next("delay", endpoint="spot.fills")
+    stage.sandbox.faults.plan("delay", endpoint="spot.fills")
     lookup.go_on(everything=True)
     await asyncio.sleep(0.5)
     assert lookup.loading
@@ -132,7 +132,7 @@ async def test_a_failure_is_a_state_beside_the_rows_and_can_be_gone_on_with() ->
     stage = LookupStage()
     lookup = stage.begin("spot-bills", limit=50)
     await read_on(lookup)
-    stage.sandbox.faults.next("5xx", endpoint="spot.bills", times=2)
+    stage.sandbox.faults.plan("5xx", endpoint="spot.bills", times=2)
     await read_on(lookup, everything=True)
     assert (lookup.state, lookup.rows.count) == (LookupState.FAILED, 50)
     assert lookup.error is not None
@@ -145,7 +145,7 @@ async def test_a_failure_is_a_state_beside_the_rows_and_can_be_gone_on_with() ->
 async def test_what_may_pass_is_tried_once_more_without_a_word() -> None:
     stage = LookupStage()
     lookup = stage.begin("spot-bills")
-    stage.sandbox.faults.next("5xx", endpoint="spot.bills")
+    stage.sandbox.faults.plan("5xx", endpoint="spot.bills")
     await read_on(lookup)
     assert (lookup.state, lookup.error) != (LookupState.FAILED, None)
     assert lookup.rows.count
@@ -315,7 +315,7 @@ async def test_a_lookup_stays_within_the_limit_and_is_never_refused() -> None:
 async def test_a_new_lookup_ends_the_one_before_it() -> None:
     stage = LookupStage()
     first = stage.begin("spot-fills")
-    stage.sandbox.faults.next("delay", endpoint="spot.fills")
+    stage.sandbox.faults.plan("delay", endpoint="spot.fills")
     first.go_on(everything=True)
     await asyncio.sleep(0.1)
     second = stage.begin("spot-fills", symbol="BTCUSDT")
@@ -370,9 +370,9 @@ def test_a_lookup_over_a_changing_book_brings_every_record_once(
         arrivals = list(arriving)
         for turn in range(10_000):
             if turn in failing:
-                stage.sandbox.faults.next(failing[turn], endpoint=LOOKUPS[table].endpoint_name, times=2)
+                stage.sandbox.faults.plan(failing[turn], endpoint=LOOKUPS[table].endpoint_name, times=2)
             if turn in stops:
-                stage.sandbox.faults.next("delay", endpoint=LOOKUPS[table].endpoint_name)
+                stage.sandbox.faults.plan("delay", endpoint=LOOKUPS[table].endpoint_name)
                 lookup.go_on()
                 await asyncio.sleep(0.3)
                 lookup.stop()

@@ -103,7 +103,7 @@ async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
-        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        stage.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         await press_confirm(pilot)
         await asyncio.sleep(1.5)
         await pilot.press("escape")

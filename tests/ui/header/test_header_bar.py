@@ -185,7 +185,7 @@ async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -
     stage = AppOnFewRows(permissions=READ)
     async with stage.running() as pilot:
         assert screen_text(stage.app).startswith("  SANDBOX   KEY READS ONLY   hedge")
-        stage.sandbox.faults.next("delay", times=20)
+        stage.sandbox.faults.plan("delay", times=20)
         await pilot.press("R")
         await pilot.pause()
         dialog = stage.app.screen
@@ -219,7 +219,7 @@ async def test_what_matters_most_stays_where_room_is_short() -> None:
 async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> None:
     stage = AppOnFewRows(read_only=True)
     async with stage.running((60, 24)) as pilot:
-        stage.sandbox.faults.next("dropped-before", times=1_000_000)
+        stage.sandbox.faults.plan("dropped-before", times=1_000_000)
         await asyncio.sleep(40)
         await pilot.pause()
         first = screen_text(stage.app).splitlines()[0]

@@ -95,7 +95,7 @@ async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
         assert execution is not None
         (intent,) = await execution.intents.newest()
         for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
-            stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+            stage.sandbox.faults.plan("dropped-before", endpoint=endpoint, times=1_000_000)
         await execution.intents.step(intent.id, State.CORRECTED, {"why": "its order went on filling"})
         await opened(stage, pilot)
         await pilot.press("x")

@@ -212,7 +212,7 @@ async def test_an_exchange_that_is_down_leaves_the_rows_with_their_age_and_comes
         main = stage.app.main
         assert "·" not in main.panel.caption
         rows = main.table.rows.count
-        stage.sandbox.faults.next("dropped-before", times=1_000_000)
+        stage.sandbox.faults.plan("dropped-before", times=1_000_000)
         await asyncio.sleep(8)
         await pilot.pause()
         assert "no data for 5 s" in main.panel.caption

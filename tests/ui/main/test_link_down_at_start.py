@@ -14,11 +14,11 @@ pytestmark = pytest.mark.looptime
 
 def _answer_nothing(sandbox: Sandbox) -> None:
     sandbox.options = replace(sandbox.options, delay_ms=100_000)
-    sandbox.faults.next("delay", times=1_000_000)
+    sandbox.faults.plan("delay", times=1_000_000)
 
 
 def _drop_everything(sandbox: Sandbox) -> None:
-    sandbox.faults.next("dropped-before", times=1_000_000)
+    sandbox.faults.plan("dropped-before", times=1_000_000)
 
 
 @pytest.mark.parametrize("seconds", [6, 30])

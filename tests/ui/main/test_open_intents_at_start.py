@@ -20,7 +20,7 @@ SIZE = (140, 60)
 def tells_nothing(sandbox: Sandbox) -> None:
     """No read of this exchange is answered."""
     for endpoint in ("spot.account_info", "futures.accounts", "futures.positions", "futures.fills"):
-        sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+        sandbox.faults.plan("dropped-before", endpoint=endpoint, times=1_000_000)
 
 
 async def test_what_was_left_open_is_named_before_anything_was_read(tmp_path: Path) -> None:

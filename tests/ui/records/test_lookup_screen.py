@@ -174,7 +174,7 @@ async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPat
     few_at_a_time(monkeypatch, 5)
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
-        stage.sandbox.faults.next("delay", endpoint="spot.fills", times=50)
+        stage.sandbox.faults.plan("delay", endpoint="spot.fills", times=50)
         await pilot.press(KEYS["spot-fills"])
         for _ in range(200):
             await settle(pilot, 0.2)
@@ -203,7 +203,7 @@ async def test_everything_can_be_read_by_key_and_palette_stopped_and_gone_on_wit
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.lookup is not None
-        stage.sandbox.faults.next("delay", endpoint="spot.fills")
+        stage.sandbox.faults.plan("delay", endpoint="spot.fills")
         await pilot.press("a")
         await pilot.pause()
         assert "100 rows · reading … · Esc stops" in screen_text(stage.app)
@@ -225,7 +225,7 @@ async def test_everything_can_be_read_by_key_and_palette_stopped_and_gone_on_wit
         await pilot.press("u")
         await settle(pilot)
         assert ids(screen) == everything[:100]
-        stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
+        stage.sandbox.faults.plan("5xx", endpoint="spot.fills", times=2)
         await pilot.press("a")
         await settle(pilot, 2)
         assert "100 rows · failed, u tries again · The exchange is busy" in screen_text(stage.app)
@@ -398,7 +398,7 @@ async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
         assert "both given or both empty" in problem(stage, "endTime")
         await typed(stage, pilot, "endTime", "0d")
         assert "Reads 3 May 12:00 to 1 Aug 12:00 UTC, in 13 requests." in screen_text(stage.app)
-        stage.sandbox.faults.next("delay", endpoint="broker.transfers", times=13)
+        stage.sandbox.faults.plan("delay", endpoint="broker.transfers", times=13)
         await pilot.press("enter")
         parts: list[float] = []
         for _ in range(60):

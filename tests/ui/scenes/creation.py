@@ -59,7 +59,7 @@ async def _unknown(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await pilot.press("escape")
     await _open(stage, pilot, TITLES["create-subaccounts"])
     await _review(stage, pilot)
-    stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
+    stage.sandbox.faults.plan("dropped-after", endpoint="subaccounts.create_batch")
     await _send(stage, pilot)
 
 

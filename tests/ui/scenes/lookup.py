@@ -81,13 +81,13 @@ async def _empty(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 async def _failed(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     if table not in REFUSED:
-        stage.sandbox.faults.next("5xx", endpoint=LOOKUPS[table].endpoint_name, times=2)
+        stage.sandbox.faults.plan("5xx", endpoint=LOOKUPS[table].endpoint_name, times=2)
     await _ask(stage, pilot, REFUSED.get(table, FULL[table]))
     await _wait(pilot, 3)
 
 
 async def _loading(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    stage.sandbox.faults.next("delay", endpoint=LOOKUPS[table].endpoint_name)
+    stage.sandbox.faults.plan("delay", endpoint=LOOKUPS[table].endpoint_name)
     await _ask(stage, pilot, FULL[table])
 
 

@@ -15,13 +15,13 @@ from tradetui.sandbox.app import Sandbox
 
 
 async def _exchange_down(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    stage.sandbox.faults.next("dropped-before", times=1_000_000)
+    stage.sandbox.faults.plan("dropped-before", times=1_000_000)
     await asyncio.sleep(40)
     await pilot.pause()
 
 
 def _answer_late(sandbox: Sandbox) -> None:
-    sandbox.faults.next("delay", times=1_000)
+    sandbox.faults.plan("delay", times=1_000)
 
 
 async def _export_orders(stage: AppOnSandbox, pilot: Pilot[None]) -> None:

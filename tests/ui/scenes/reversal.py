@@ -21,7 +21,7 @@ async def _type_size(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _close_only(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    stage.sandbox.faults.next("closed-only")
+    stage.sandbox.faults.plan("closed-only")
     await confirmed(stage, pilot)
     await until_shown(stage, pilot, "Settled")
     await asyncio.sleep(2)  # until its button can be pressed
@@ -34,7 +34,7 @@ async def _locked(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _unread(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    stage.sandbox.faults.next("5xx", endpoint="futures.positions", times=1_000)
+    stage.sandbox.faults.plan("5xx", endpoint="futures.positions", times=1_000)
     await preview_reversal(stage, pilot)
     await until_shown(stage, pilot, "The preview could not be read")
 

@@ -124,7 +124,7 @@ class _Crash:
         posts = exchange.posts
         heal(exchange.sandbox.faults)
         if case.weather != "none":
-            exchange.sandbox.faults.next(case.weather, endpoint="futures.reverse")
+            exchange.sandbox.faults.plan(case.weather, endpoint="futures.reverse")
         in_reversal = case.phase == "reverse"
         killed = self._errand("reverse", case.number if in_reversal else 0)["killed"]
         self._check_lock()

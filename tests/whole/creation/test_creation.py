@@ -155,7 +155,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
     account, requested, endpoint = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         on.sandbox.options = SandboxOptions(seed=3, limits=False, delay_ms=60_000)
-        on.sandbox.faults.next(fault, endpoint=endpoint)
+        on.sandbox.faults.plan(fault, endpoint=endpoint)
         done = await on.creation.create(requested)
         assert done.state is S.UNKNOWN
         assert "may exist" in done.next
@@ -256,7 +256,7 @@ async def test_the_end_of_a_session_tries_once_more_to_keep(tmp_path: Path, monk
 async def test_the_end_of_a_session_waits_for_a_reply_under_way(tmp_path: Path) -> None:
     async with scene(tmp_path) as on:
         on.sandbox.options = SandboxOptions(seed=3, limits=False, delay_ms=1_500)
-        on.sandbox.faults.next("delay", endpoint="subaccounts.create_batch")
+        on.sandbox.faults.plan("delay", endpoint="subaccounts.create_batch")
         task = asyncio.ensure_future(on.creation.create(batch("alphaone")))
         await asyncio.sleep(0.5)
         task.cancel()
@@ -415,7 +415,7 @@ async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.Lo
     caplog.set_level(logging.DEBUG)
     async with scene(tmp_path, account) as on:
         known = len(on.sandbox.exchange_state.keys)
-        on.sandbox.faults.next("429", endpoint=endpoint)
+        on.sandbox.faults.plan("429", endpoint=endpoint)
         await on.creation.create(requested)
         await asyncio.sleep(5)
         await on.creation.create(requested)
@@ -428,7 +428,7 @@ async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.Lo
 async def test_what_another_process_is_sending_is_left_to_it(tmp_path: Path) -> None:
     async with scene(tmp_path) as on:
         on.sandbox.options = SandboxOptions(seed=3, limits=False, delay_ms=8_000)
-        on.sandbox.faults.next("delay", endpoint="subaccounts.create_batch")
+        on.sandbox.faults.plan("delay", endpoint="subaccounts.create_batch")
         task = asyncio.ensure_future(on.creation.create(batch("alphaone")))
         await asyncio.sleep(1)
         async with session(tmp_path, on.client, on.client.clock, "other") as (creation, _):  # type: ignore[arg-type]

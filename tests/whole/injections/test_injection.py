@@ -139,7 +139,7 @@ async def _live(case: Case, injector: Injector, file: Path) -> None:
             return
         if case.weather is Weather.TWO:
             async with session(on, file) as other, session(on, file) as one:
-                on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+                on.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
                 preview = await one.preview(LONG)
                 injector.armed = True
                 await _confirmed(case, on, one, preview)
@@ -174,17 +174,17 @@ def _brew(weather: Weather, on: Scene) -> None:
     faults = on.sandbox.faults
     match weather:
         case Weather.LOST:
-            faults.next("dropped-after", endpoint="futures.reverse")
+            faults.plan("dropped-after", endpoint="futures.reverse")
         case Weather.NEVER:
-            faults.next("dropped-before", endpoint="futures.reverse")
+            faults.plan("dropped-before", endpoint="futures.reverse")
         case Weather.REFUSED:
             on.client.server_clock._offsets.clear()
             on.client.server_clock.observe = lambda *_: None  # type: ignore[method-assign]
-            faults.next("429", endpoint="futures.reverse")
+            faults.plan("429", endpoint="futures.reverse")
         case Weather.LATER_LEG:
-            faults.next("closed-only")
+            faults.plan("closed-only")
         case Weather.NOTHING:
-            faults.next("unchanged")
+            faults.plan("unchanged")
         case Weather.NO_CLIENT_OID:
             detail = on.sandbox.exchange_state.order_detail
             on.sandbox.exchange_state.order_detail = (  # type: ignore[method-assign]
@@ -228,7 +228,7 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
     """A session that ends in the middle of its work."""
     preview = await killed.preview(LONG)
     if case.weather is Weather.LEFT_BEHIND:
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
         await killed.confirm(preview, preview.subject)
         return
 

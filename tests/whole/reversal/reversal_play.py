@@ -331,7 +331,7 @@ class Play:
 
     def fails(self, kind: str, endpoint: str | None, times: int) -> None:
         """Bad weather for the next calls."""
-        self.sandbox.faults.next(kind, endpoint=endpoint, times=times)
+        self.sandbox.faults.plan(kind, endpoint=endpoint, times=times)
 
     def slow_post(self, seconds: float) -> None:
         """The next order takes so long to arrive."""

@@ -47,7 +47,7 @@ async def session(environment: dict[str, str]) -> AsyncIterator[tuple[Execution,
 
 async def sent_into_the_dark(exchange: ExchangeThread, execution: Execution, preview: Preview) -> None:
     """The order never arrives, and whether it did is not known."""
-    exchange.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+    exchange.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
     sent = await execution.confirm(preview, preview.subject)
     assert sent.progress.state is State.UNKNOWN
 

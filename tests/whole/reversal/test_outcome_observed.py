@@ -141,7 +141,7 @@ async def test_a_clock_that_steps_is_no_evidence(
 async def test_nothing_is_released_by_a_clock_that_steps() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         sent = await confirmed(on)
         step_both(on, 600_000)
         with pytest.raises(Withheld, match="may still arrive"):
@@ -153,7 +153,7 @@ async def test_nothing_is_released_by_a_clock_that_steps() -> None:
 async def test_absence_needs_the_exchanges_own_time_as_well() -> None:
     async with scene() as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         await confirmed(on)
         step_exchange(on, -20_000)
         await asyncio.sleep(45)
@@ -443,7 +443,7 @@ async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: 
         on.hold(long="2")
         open_position(on.sandbox.exchange_state, on.uid, "ETHUSDT", "long", Decimal(1))
         came = heard(on)
-        on.sandbox.faults.next("closed-only")
+        on.sandbox.faults.plan("closed-only")
         await confirmed(on)
         await asyncio.sleep(5)
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")

@@ -76,7 +76,7 @@ def keep_no_client_oid(patch: pytest.MonkeyPatch) -> None:
 
 async def reverse_without_reply(on: Scene) -> Sent:
     """Confirm the reversal of the LONG, which the exchange takes, and lose its reply."""
-    on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+    on.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
     preview = await on.execution.preview(LONG)
     return await on.execution.confirm(preview, preview.subject)
 
@@ -266,7 +266,7 @@ async def test_a_key_that_answers_for_another_account_settles_nothing(monkeypatc
         on.hold(long="20")
         answers_with(monkeypatch, FILLS, show)
         preview = await on.execution.preview(LONG)
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         await on.execution.confirm(preview, preview.subject)
         newest = "2"
         await asyncio.sleep(100)
@@ -309,7 +309,7 @@ async def test_an_order_detail_of_no_use_holds_up_nothing_that_the_rest_shows(
 async def test_an_order_detail_of_no_use_is_no_proof_that_there_is_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         answers_with(monkeypatch, DETAIL, lambda _, envelope: envelope.update(code="00000", data=None))
         assert (await reversed_for(on, 300))["state"] is State.UNKNOWN
 
@@ -529,7 +529,7 @@ async def test_the_source_of_our_own_order_that_is_left_out_later_tells_it_from_
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         preview = await on.execution.preview(LONG)
         await on.execution.confirm(preview, preview.subject)
         market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
@@ -648,7 +648,7 @@ async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_
     answers_with(monkeypatch, FILLS, by_direction)
     async with scene(core_only=True) as on:
         on.hold(long="20")
-        on.sandbox.faults.next("closed-only")
+        on.sandbox.faults.plan("closed-only")
         preview = await on.execution.preview(LONG)
         sent = await on.execution.confirm(preview, preview.subject)
         await asyncio.sleep(80)

@@ -86,7 +86,7 @@ async def test_one_way_with_a_size_says_which_result_came_true(core_only: bool, 
 async def test_every_outcome_is_named(core_only: bool, fault: str, outcome: Outcome) -> None:
     async with scene(core_only=core_only) as on:
         on.hold(long="2", short="0.5")
-        on.sandbox.faults.next(fault)
+        on.sandbox.faults.plan(fault)
         end = last(await on.reverse(LONG))
         if core_only and outcome in (Outcome.UNCHANGED, Outcome.OTHER):
             assert end.state is State.UNKNOWN, "without order detail absence is no evidence, nor is another's order"
@@ -99,7 +99,7 @@ async def test_every_outcome_is_named(core_only: bool, fault: str, outcome: Outc
 async def test_a_lost_reply_is_settled_by_what_is_found(core_only: bool) -> None:
     async with scene(core_only=core_only) as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
         progress = await on.reverse(LONG)
         assert progress[0].state is State.UNKNOWN
         assert last(progress).outcome is Outcome.REVERSED
@@ -110,7 +110,7 @@ async def test_a_lost_reply_is_settled_by_what_is_found(core_only: bool) -> None
 async def test_a_request_that_never_arrived_is_unchanged_only_after_the_window() -> None:
     async with scene() as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         began = on.client.clock.wall_ms()
         end = last(await on.reverse(LONG))
         assert end.outcome is Outcome.UNCHANGED
@@ -121,7 +121,7 @@ async def test_a_request_that_never_arrived_is_unchanged_only_after_the_window()
 async def test_a_long_search_reads_positions_ever_less_often_and_still_ends_with_the_window() -> None:
     async with scene() as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         clock = on.client.clock
         began_s, path = clock.monotonic(), endpoint("futures.positions").path
         searching = asyncio.create_task(on.reverse(LONG))
@@ -136,8 +136,8 @@ async def test_a_long_search_reads_positions_ever_less_often_and_still_ends_with
 async def test_an_order_that_was_taken_and_did_nothing_is_unchanged_after_the_window_even_without_its_reply() -> None:
     async with scene() as on:
         on.hold(long="2")
-        on.sandbox.faults.next("unchanged")
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        on.sandbox.faults.plan("unchanged")
+        on.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
         began = on.client.clock.wall_ms()
         progress = await on.reverse(LONG)
         assert progress[0].state is State.UNKNOWN
@@ -149,7 +149,7 @@ async def test_an_order_that_was_taken_and_did_nothing_is_unchanged_after_the_wi
 async def test_core_only_a_request_that_never_arrived_stays_locked_until_released() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         end = last(await on.reverse(LONG))
         assert end.state is State.UNKNOWN
         preview = await on.execution.preview(LONG)
@@ -162,7 +162,7 @@ async def test_core_only_a_request_that_never_arrived_stays_locked_until_release
 async def test_what_may_still_arrive_is_not_released() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         preview = await on.execution.preview(LONG)
         sent = await on.execution.confirm(preview, preview.subject)
         with pytest.raises(Withheld, match="may still arrive at the exchange; in 35 s"):
@@ -257,7 +257,7 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
 
     async with scene(core_only=True) as on:
         on.hold(long="2")
-        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         preview = await on.execution.preview(LONG)
         await on.execution.confirm(preview, preview.subject)
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")

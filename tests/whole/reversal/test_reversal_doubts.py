@@ -121,7 +121,7 @@ async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_requ
     async with scene(core_only=True) as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
+        on.sandbox.faults.plan("dropped-before", endpoint=REVERSE)
         sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
         await somebody_else_reverses(on, "buy", "2")
@@ -258,7 +258,7 @@ async def test_a_running_session_takes_up_what_another_one_left_behind(tmp_path:
         on.hold(long="2")
         async with session(on, file) as killed:
             preview = await killed.preview(LONG)
-            on.sandbox.faults.next("dropped-after", endpoint=REVERSE)
+            on.sandbox.faults.plan("dropped-after", endpoint=REVERSE)
             sent = await killed.confirm(preview, preview.subject)
             assert sent.progress.state is State.UNKNOWN
         await asyncio.sleep(1)
@@ -274,7 +274,7 @@ async def test_two_sessions_that_follow_one_reversal_write_its_end_once(tmp_path
     async with scene() as on, session(on, file) as one, session(on, file) as other:
         on.hold(long="2")
         preview = await one.preview(LONG)
-        on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
+        on.sandbox.faults.plan("dropped-before", endpoint=REVERSE)
         sent = await one.confirm(preview, preview.subject)
         progress: list[Progress] = [step async for step in one.follow(sent)]
         assert progress[-1].outcome is Outcome.UNCHANGED

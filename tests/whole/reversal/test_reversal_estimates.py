@@ -115,7 +115,7 @@ async def test_without_a_ticker_the_mark_is_the_price_and_nothing_waits_for_it()
     async with scene() as on:
         on.hold(long="0.5")
         on.sandbox.options = SandboxOptions(seed=3, limits=False, delay_ms=60_000)
-        on.sandbox.faults.next("delay", endpoint="futures.ticker", times=1_000)
+        on.sandbox.faults.plan("delay", endpoint="futures.ticker", times=1_000)
         preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
         assert preview.estimates is not None
         assert preview.estimates.costs.price_from is PriceSource.MARK

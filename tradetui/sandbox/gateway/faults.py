@@ -34,8 +34,8 @@ FAULT_KINDS: Final[tuple[CallFault | ReversalFault, ...]] = (*CallFault, *Revers
 FaultT = TypeVar("FaultT", CallFault, ReversalFault)
 
 
-class UnknownFault(ValueError):
-    """A fault's name or rate that does not exist; the message names the existing ones."""
+class InvalidFault(ValueError):
+    """A fault's name that does not exist, or a rate that is no probability; the message says what there is."""
 
 
 class ConnectionDropped(ConnectionResetError):
@@ -50,17 +50,20 @@ class _Planned:
 
 
 class Faults:
-    """Decides which fault a call has; planned faults come before drawn ones."""
+    """Decides which fault a call has: the first planned one for it, or else one drawn by the rates.
+
+    `rates` is kind to probability (0 to 1). Raises InvalidFault for an unknown kind.
+    """
 
     def __init__(self, rates: Mapping[str, float], seed: int) -> None:
-        self.rates = dict(rates)
+        self.rates: dict[str, float] = {_fault_kind(name): rate for name, rate in rates.items()}
         self._rng = random.Random(f"{seed}/faults")
         self._planned: list[_Planned] = []
 
-    def next(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
-        """Plan a fault for the next calls of an endpoint, by catalogue name, or of any.
+    def plan(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
+        """Plan a fault for the next calls of an endpoint, by catalogue name, or of any; `times` is at least one.
 
-        A call uses it up even where the fault has no effect on it. Raises UnknownFault.
+        A call uses it up even where the fault has no effect on it. Raises InvalidFault.
         """
         self._planned.append(_Planned(_fault_kind(kind), endpoint, times))
 
@@ -78,14 +81,14 @@ class Faults:
                 if planned.times <= 0:
                     self._planned.remove(planned)
                 return planned.kind
-        # Each is drawn, whatever comes before it: none hides another for good.
-        rated = [(kinds(name), rate) for name, rate in self.rates.items() if name in tuple(kinds)]
-        drawn = [kind for kind, rate in rated if self._rng.random() < rate]
-        return self._rng.choice(drawn) if drawn else None
+        rates = {kinds(name): rate for name, rate in self.rates.items() if name in tuple(kinds)}
+        # Every kind draws, and one of those that hit is chosen: else the first would hide the others.
+        hits = [kind for kind, rate in rates.items() if self._rng.random() < rate]
+        return self._rng.choice(hits) if hits else None
 
 
 def parse_faults(fault_list: str) -> dict[str, float]:
-    """Read `KIND=RATE,KIND=RATE`, where a kind alone is certain; raises UnknownFault, which names the error."""
+    """Read `KIND=RATE,KIND=RATE`, where a kind alone is certain; raises InvalidFault, which names the error."""
     rates: dict[str, float] = {}
     for entry in filter(None, (part.strip() for part in fault_list.split(","))):
         name, equals, rate = entry.partition("=")
@@ -98,11 +101,11 @@ def _fault_kind(name: str) -> CallFault | ReversalFault:
     for kind in FAULT_KINDS:
         if kind == name:
             return kind
-    raise UnknownFault(f"unknown fault {name!r}; there are {', '.join(FAULT_KINDS)}")
+    raise InvalidFault(f"unknown fault {name!r}; there are {', '.join(FAULT_KINDS)}")
 
 
 def _probability(kind: str, rate: str) -> float:
-    refusal = UnknownFault(f"the rate of {kind} must be a number from 0 to 1, not {rate!r}")
+    refusal = InvalidFault(f"the rate of {kind} must be a number from 0 to 1, not {rate!r}")
     try:
         probability = float(rate)
     except ValueError:

@@ -370,7 +370,7 @@ async def test_while_it_is_sent_nothing_can_be_cancelled_or_sent_again(tmp_path:
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)
-        stage.sandbox.faults.next("delay", endpoint="subaccounts.create_batch")
+        stage.sandbox.faults.plan("delay", endpoint="subaccounts.create_batch")
         await pilot.press("tab", "enter")
         review = stage.app.screen
         await pilot.press("escape", "enter", "tab", "enter")
@@ -538,7 +538,7 @@ async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(
         ):
             fill_in(stage, [name])
             await pilot.pause()
-            stage.sandbox.faults.next(fault, endpoint="subaccounts.create_batch")
+            stage.sandbox.faults.plan(fault, endpoint="subaccounts.create_batch")
             await sent(stage, pilot)
             for sentence in (
                 "It is not known what was created",
@@ -578,7 +578,7 @@ async def test_no_answer_in_time_is_in_doubt() -> None:
     stage = AppOnFewRows("copy-new")
     async with stage.running(SIZE) as pilot:
         stage.sandbox.options = type(stage.sandbox.options)(seed=7, delay_ms=60_000)
-        stage.sandbox.faults.next("delay", endpoint="copytrading.create_api_key")
+        stage.sandbox.faults.plan("delay", endpoint="copytrading.create_api_key")
         await choose(stage, pilot, COPY_KEY)
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot, 20)
@@ -729,7 +729,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
     stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
-        stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
+        stage.sandbox.faults.plan("dropped-after", endpoint="subaccounts.create_batch")
         await sent(stage, pilot)
         assert len(key_store(tmp_path)) == 1
         await pilot.press("escape", "J")

@@ -111,7 +111,7 @@ async def test_another_outcome_is_an_alarm_with_each_leg_compared_and_what_is_le
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
-        stage.sandbox.faults.next("closed-only")
+        stage.sandbox.faults.plan("closed-only")
         await pilot.press("tab", "enter")
         await asyncio.sleep(70)
         await pilot.pause()
@@ -215,7 +215,7 @@ async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> 
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
-        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        stage.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         await pilot.press("tab", "enter")
         await asyncio.sleep(5)
         await pilot.pause()
@@ -329,7 +329,7 @@ async def test_the_preview_is_drawn_for_another_width_before_it_is_confirmed_and
         assert await widest_table_row(80, 24) <= dialog._area.room.width
         wide = await widest_table_row(120, 36)
         assert wide > 80
-        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        stage.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         await pilot.press("tab", "enter")
         await asyncio.sleep(1)
         assert await widest_table_row(80, 24) <= dialog._area.room.width
@@ -363,7 +363,7 @@ async def test_what_cannot_be_read_of_the_position_blocks() -> None:
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
-        stage.sandbox.faults.next("wrong-types", endpoint="futures.positions", times=1_000_000)
+        stage.sandbox.faults.plan("wrong-types", endpoint="futures.positions", times=1_000_000)
         await asyncio.sleep(11)
         await pilot.pause()
         assert dialog.query_one("#confirm", Button).disabled

@@ -38,7 +38,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
 async def test_a_dialog_that_can_be_read_again_has_field_button_and_details_again() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
-        stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
+        stage.sandbox.faults.plan("non-json", endpoint="futures.pending_orders", times=1_000_000)
         await typed(stage, pilot, "BTCUSDT LONG")
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
@@ -51,7 +51,7 @@ async def test_a_dialog_that_can_be_read_again_has_field_button_and_details_agai
         assert dialog.query_one("#confirm", Button).display
 
         assert "F2 the request as sent" in text_in_one_line(stage) and "F2 Request" in text_in_one_line(stage)
-        stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
+        stage.sandbox.faults.plan("non-json", endpoint="futures.pending_orders", times=1_000_000)
         await pilot.press(*"0.01", "enter")
         await asyncio.sleep(10)
         await pilot.pause()
