@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, cast
 
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT_co
@@ -76,10 +77,8 @@ class Table(Generic[RowT_co]):
 
     @property
     def view(self) -> TableView[RowT_co]:
-        """Its columns, and what stands under the rows; nobody needs them before there are rows."""
-        from tradetui.desk.tables.views import VIEWS
-
-        return cast("TableView[RowT_co]", VIEWS[self.name])
+        """Its columns, and what stands under the rows."""
+        return cast("TableView[RowT_co]", _views()[self.name])
 
     @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
@@ -97,6 +96,26 @@ class Table(Generic[RowT_co]):
     def default_columns(self, rows: Iterable[RowT_co]) -> tuple[Column[RowT_co], ...]:
         view = self.view
         return view.columns if view.columns_for is None else view.columns_for(rows)
+
+
+@cache
+def _views() -> Mapping[TableName, object]:
+    """Loads the columns of all tables, which nobody needs before there are rows."""
+    from tradetui.desk.tables.cells.column import TableView
+    from tradetui.desk.tables.columns import accounts, fills, lookups, orders, positions, triggers
+
+    return {
+        TableName.ACCOUNTS: accounts.ACCOUNTS_VIEW,
+        TableName.POSITIONS: positions.POSITIONS_VIEW,
+        TableName.ORDERS: orders.ORDERS_VIEW,
+        TableName.FILLS: fills.FILLS_VIEW,
+        TableName.TRIGGERS: triggers.TRIGGERS_VIEW,
+        TableName.SPOT_FILLS: TableView(lookups.SPOT_FILL_COLUMNS),
+        TableName.SPOT_BILLS: TableView(lookups.SPOT_BILL_COLUMNS),
+        TableName.CONVERT: TableView(lookups.CONVERT_COLUMNS),
+        TableName.TRANSFERS: TableView(lookups.TRANSFER_COLUMNS),
+        TableName.EMAIL: TableView(lookups.EMAIL_COLUMNS),
+    }
 
 
 ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Footer, Tone, ranked, text_column, tone_of
+from tradetui.desk.tables.cells.column import Column, Footer, TableView, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
 from tradetui.desk.tables.cells.number_format import CONVERTED, percent
 from tradetui.desk.tables.columns.trade_columns import PRODUCT
@@ -136,3 +136,8 @@ def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat)
         return ""
     part, coin = min(parts)
     return f"{percent(part)} free {coin}"
+
+
+ACCOUNTS_VIEW: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
+    ACCOUNT_COLUMNS, account_columns, footer=accounts_footer, headline=accounts_headline
+)

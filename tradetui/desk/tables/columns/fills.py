@@ -13,6 +13,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
+    TableView,
     Tone,
     TotalTexts,
     id_column,
@@ -243,3 +244,8 @@ def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
 def _begin_of(day: date, zone: tzinfo) -> datetime:
     """In UTC, as records have their times: comparing with another zone would ask it for its offset each time."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+FILLS_VIEW: Final[TableView[FillRow]] = TableView(
+    FILL_COLUMNS, fill_columns, more_columns=(FILL_COUNT,), footer=fills_footer, headline=fills_headline
+)

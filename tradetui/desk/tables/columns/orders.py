@@ -7,7 +7,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Footer, Tone, id_column, ranked, text_column, time_column
+from tradetui.desk.tables.cells.column import (
+    Column,
+    Footer,
+    TableView,
+    Tone,
+    id_column,
+    ranked,
+    text_column,
+    time_column,
+)
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
@@ -94,3 +103,8 @@ def orders_headline(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellF
     places = None if cell_format.exact else 0
     buys, sells = number(worth[True], places=places), number(worth[False], places=places)
     return f"buys {buys}{unknown} · sells {sells}{unknown} USDT"
+
+
+ORDERS_VIEW: Final[TableView[ProductRow[PendingOrder]]] = TableView(
+    ORDER_COLUMNS, footer=orders_footer, headline=orders_headline
+)

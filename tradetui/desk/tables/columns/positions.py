@@ -10,6 +10,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
+    TableView,
     Tone,
     TotalTexts,
     by_sign,
@@ -291,3 +292,12 @@ def _total(amount: Decimal | None, positions: Sequence[Position], cell_format: C
     text = money(amount, _DOLLARS, cell_format, signed=True)
     is_converted = amount is not None and any(position.product_type.is_coin_margined for position in positions)
     return f"{CONVERTED}{text}" if is_converted else text
+
+
+POSITIONS_VIEW: Final[TableView[Position]] = TableView(
+    POSITION_COLUMNS,
+    position_columns,
+    more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
+    footer=positions_footer,
+    headline=positions_headline,
+)

@@ -11,6 +11,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
+    TableView,
     Tone,
     id_column,
     narrow_time,
@@ -139,3 +140,8 @@ def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat)
         and trigger.u_time is not None
         and (today is None or today - _WEEK <= trigger.u_time.astimezone(cell_format.zone).date() <= today)
     ]
+
+
+TRIGGERS_VIEW: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
+    TRIGGER_COLUMNS, trigger_columns, footer=stops_footer, headline=stops_headline
+)
