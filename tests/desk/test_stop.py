@@ -12,7 +12,7 @@ from tests.desk.fixtures.desk_simulation import START_MS, Simulation
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.alerts.alert_log import AlertLog
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.desk import Desk
 from tradetui.desk.lookup.lookup import Lookup

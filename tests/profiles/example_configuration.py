@@ -9,7 +9,7 @@ from typing import Any
 import tomli_w
 from pydantic import BaseModel, SecretStr
 
-from tradetui.profiles.alert_rules import AlertRule
+from tradetui.profiles.alert_entry import AlertRule
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 
 EXAMPLE = Path(__file__).parents[2] / "config.example.toml"

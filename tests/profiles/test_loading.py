@@ -13,7 +13,7 @@ import pytest
 
 from tests.profiles.example_configuration import EXAMPLE, example_text
 from tradetui.desk.alerts.rules import Condition, RuleKind
-from tradetui.profiles.alert_rules import AlertRule
+from tradetui.profiles.alert_entry import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, known_profiles, load
 from tradetui.profiles.model import CredentialSource, Intervals, Profile

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tradetui.desk.account.account_storage import AccountStorage
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory

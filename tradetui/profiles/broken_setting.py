@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from tradetui.profiles.alert_rules import AlertRule, WrongAlert
+from tradetui.profiles.alert_entry import AlertRule, WrongAlert
 from tradetui.profiles.errors import ConfigurationError, did_you_mean, first_error
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 

@@ -20,7 +20,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
-    from tradetui.profiles.alert_rules import AlertRule
+    from tradetui.profiles.alert_entry import AlertRule
 
     AlertRules = tuple[AlertRule, ...]
 else:
@@ -239,7 +239,7 @@ class Profile(StrictSettings):
         if entries is None:
             return None
         # Most starts have no list, and the first paint waits for what is imported before it.
-        from tradetui.profiles.alert_rules import checked_rules
+        from tradetui.profiles.alert_entry import checked_rules
 
         return checked_rules(entries, has_command=bool(info.data.get("alert_command", True)))
 

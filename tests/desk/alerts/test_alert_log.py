@@ -13,10 +13,9 @@ from tests.desk.fixtures.scripted_exchange import NOW_MS
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.alert_log import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertLog
 from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.command import CommandFailed
 from tradetui.desk.alerts.delivery import OTHERS_WAIT_S
-from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings, Channel, Condition, Rule, RuleKind
+from tradetui.desk.alerts.user_program import CommandFailed
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment

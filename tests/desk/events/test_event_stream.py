@@ -15,7 +15,7 @@ import pytest
 from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.commands.process.flags import EVENT_KINDS
 from tradetui.desk.alerts.alert_log import AlertLog
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.desk.events.event_stream import AccountEvents, NoLog

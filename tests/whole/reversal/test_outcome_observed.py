@@ -21,8 +21,7 @@ from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, se
 from tradetui.desk.alerts.alert_event import AlertEvent
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
-from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings, Channel, Condition, Rule, RuleKind
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import Intents, Withheld

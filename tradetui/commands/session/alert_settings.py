@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.commands.session.screen_state import read_screen_state, write_screen_state
-from tradetui.desk.alerts.command import ProgramCommand
-from tradetui.desk.alerts.rules import DEFAULT_RULES, DesktopSequence, Rule
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import DEFAULT_RULES, AlertSettings, DesktopSequence, Rule
+from tradetui.desk.alerts.user_program import ProgramCommand
 from tradetui.exchange.credentials import Credentials
 from tradetui.profiles.load import LoadedProfile
 from tradetui.profiles.model import Profile

@@ -13,8 +13,7 @@ from tradetui.desk.alerts.alert_event import Alert, AlertEvent, alert_of, one_se
 from tradetui.desk.alerts.delivery import AlertDelivery
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
 from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
-from tradetui.desk.alerts.rules import Channel, Rule, RuleKind
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings, Channel, Rule, RuleKind
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.alert_log import AlertLog, LoggedAlert
-from tradetui.desk.alerts.command import CommandFailed, MinuteLimit
-from tradetui.desk.alerts.rules import Channel
-from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.alerts.rules import AlertSettings, Channel
+from tradetui.desk.alerts.user_program import CommandFailed, MinuteLimit
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk

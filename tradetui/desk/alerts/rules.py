@@ -1,11 +1,12 @@
-"""Alert rules: which events the user is alerted of, and by which channels."""
+"""What a profile says of alerts: which events by which channels, the program to run, and what is silenced."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from tradetui.desk.tables.cells.number_format import number
 from tradetui.trading.contract_math import exact_digits
@@ -163,3 +164,50 @@ def impossible(
     if condition.kind is RuleKind.TODAY_RESULT_BELOW and condition.is_percent and condition.level < -100:
         return f"an account has nothing left at -100 %, which comes before {condition.shown_level} %"
     return ""
+
+
+class Command(Protocol):
+    """Runs the user's own program for an alert."""
+
+    async def run(self, json_text: str) -> None:
+        """Run it once to its end; raises CommandFailed."""
+
+
+class Silences(Protocol):
+    """A store of the names of silenced rules; both calls block and belong on the disk's thread."""
+
+    def read(self) -> frozenset[str]:
+        """The names; none where they cannot be read."""
+
+    def write(self, names: frozenset[str]) -> None:
+        """Keep other names; raises OSError."""
+
+
+class MemorySilences:
+    """Silences that end with the session."""
+
+    def __init__(self) -> None:
+        self._names: frozenset[str] = frozenset()
+
+    def read(self) -> frozenset[str]:
+        return self._names
+
+    def write(self, names: frozenset[str]) -> None:
+        self._names = names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertSettings:
+    """The rules of a profile, where their silences are kept, and the program that alerts are handed to.
+
+    `desktop_sequence` is None where it depends on the terminal. `profile` and `environment` tell a command whose alert
+    it is.
+    """
+
+    rules: tuple[Rule, ...] = DEFAULT_RULES
+    silences: Silences = field(default_factory=MemorySilences)
+    command: Command | None = None
+    commands_a_minute: int = 10
+    desktop_sequence: DesktopSequence | None = None
+    profile: str = ""
+    environment: str = ""

@@ -15,8 +15,8 @@ import pytest
 from tests.bench.virtual_loop import pass_seconds
 from tests.desk.fixtures.scripted_exchange import Clock
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
-from tradetui.desk.alerts.command import CommandFailed, MinuteLimit, ProgramCommand
 from tradetui.desk.alerts.rules import Channel, RuleKind
+from tradetui.desk.alerts.user_program import CommandFailed, MinuteLimit, ProgramCommand
 
 LIMIT_S = 600.0
 STARTS_ANOTHER = (

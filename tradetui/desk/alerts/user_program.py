@@ -8,7 +8,7 @@ import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from tradetui.desk.alerts.alert_event import one_sentence
 from tradetui.exchange.clock import Clock
@@ -24,13 +24,6 @@ _MINUTE_S: Final = 60.0
 
 class CommandFailed(Exception):
     """The program could not be run, or not to a good end; the message says why in a few words."""
-
-
-class Command(Protocol):
-    """Runs a program on an event."""
-
-    async def run(self, json_text: str) -> None:
-        """Run it once to its end; raises CommandFailed."""
 
 
 class ProgramCommand:
