@@ -26,9 +26,9 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.exchange.rate_limit.address_quota import AddressQuota
 from tradetui.exchange.rate_limit.budget import Budget, NoBudget, Priority
-from tradetui.exchange.rate_limit.budget_file import FILE_NAME
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+from tradetui.exchange.rate_limit.shared_budget_file import FILE_NAME
 from tradetui.sandbox.app import Message, Receive, Sandbox, SandboxOptions, Scope, Send
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.endpoints.endpoint import Endpoint

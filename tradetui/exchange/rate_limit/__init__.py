@@ -1,5 +1,6 @@
 """Staying within the exchange's limits, together with every other process of the user.
 
-In it: the limiter (a permit returns one second after its reply), quotas, the file shared between processes, and the
-calls of the network address in one minute. It knows nothing of HTTP; signed calls take their permits here.
+`budget` is what signed calls take permits from: `local_budget` within this process, or `shared_budget` with all of the
+user's, by the file that `shared_budget_file` opens and `shared_permit_store` reads and writes. `endpoint_quota` tells
+how many permits an endpoint has, `address_quota` counts the calls of the network address. None of it knows HTTP.
 """

@@ -17,16 +17,7 @@ from tradetui.exchange.rate_limit.address_quota import (
     AddressUsage,
     address_used_up,
 )
-from tradetui.exchange.rate_limit.budget import (
-    ADDRESS_POLL_S,
-    PATIENCE_S,
-    Permit,
-    Priority,
-    Usage,
-    WaitingCalls,
-    closing,
-    paused,
-)
+from tradetui.exchange.rate_limit.budget import Permit, Priority, Usage
 from tradetui.exchange.rate_limit.endpoint_quota import (
     COOLING_S,
     LATE_S,
@@ -34,6 +25,13 @@ from tradetui.exchange.rate_limit.endpoint_quota import (
     EndpointQuota,
     permits,
     reserved_for_interactive,
+)
+from tradetui.exchange.rate_limit.waiting_calls import (
+    ADDRESS_POLL_S,
+    PATIENCE_S,
+    WaitingCalls,
+    closing_error,
+    paused_error,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +110,7 @@ class _Pool:
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         now = self.clock.monotonic()
         if (pause := self.quota.paused_until - now) > PATIENCE_S:
-            raise paused(self.endpoint, pause)
+            raise paused_error(self.endpoint, pause)
         if self._waiting.first_of(priority) is None and self._has_room(priority, now):
             granted = self._grant(priority, now, hold_s)
             if isinstance(granted, _LocalPermit):
@@ -128,7 +126,7 @@ class _Pool:
         for priority in (Priority.INTERACTIVE, Priority.FEED):
             while (call := self._waiting.first_of(priority)) is not None:
                 if (pause := self.quota.paused_until - now) > PATIENCE_S:
-                    call.future.set_exception(paused(self.endpoint, pause))
+                    call.future.set_exception(paused_error(self.endpoint, pause))
                     continue
                 if not self._has_room(priority, now):
                     break
@@ -153,7 +151,7 @@ class _Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._waiting.fail(closing(self.endpoint))
+        self._waiting.fail(closing_error(self.endpoint))
 
     def _drop_cooled(self, now: float) -> None:
         while self.cooling and self.cooling[0] <= now + _ROUNDING_S:

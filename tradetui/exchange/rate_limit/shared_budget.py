@@ -28,21 +28,19 @@ from tradetui.exchange.rate_limit.address_quota import (
     AddressUsage,
     address_used_up,
 )
-from tradetui.exchange.rate_limit.budget import (
-    ADDRESS_POLL_S,
-    PATIENCE_S,
-    Permit,
-    Priority,
-    Usage,
-    WaitingCall,
-    WaitingCalls,
-    closing,
-    paused,
-)
-from tradetui.exchange.rate_limit.budget_file import BudgetFile
+from tradetui.exchange.rate_limit.budget import Permit, Priority, Usage
 from tradetui.exchange.rate_limit.endpoint_quota import COOLING_S, permits
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, is_held_by_others
+from tradetui.exchange.rate_limit.shared_budget_file import BudgetFile
+from tradetui.exchange.rate_limit.shared_permit_store import Claim, PermitStore, PermitUse, is_held_by_others
+from tradetui.exchange.rate_limit.waiting_calls import (
+    ADDRESS_POLL_S,
+    PATIENCE_S,
+    WaitingCall,
+    WaitingCalls,
+    closing_error,
+    paused_error,
+)
 from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:
@@ -108,7 +106,7 @@ class SharedBudget:
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         if self._closed:
-            raise closing(endpoint)
+            raise closing_error(endpoint)
         if self.shared and not self.file.is_open:
             await self._open()
         if not self.shared:
@@ -215,7 +213,7 @@ class SharedPool:
             self._handing_out.cancel()
             with suppress(asyncio.CancelledError):
                 await self._handing_out
-        self._waiting.fail(closing(self.endpoint))
+        self._waiting.fail(closing_error(self.endpoint))
 
     def record_end(self, work: Callable[[], None], free_from: float) -> None:
         """Write down how a call ended; should that fail, its lease ends it. Its permit is back at `free_from`."""
@@ -267,7 +265,7 @@ class SharedPool:
         pause = claim.paused_until - self.budget.clock.monotonic()
         wait = claim.look_again - claimed_at
         if pause > PATIENCE_S:
-            self._waiting.fail(paused(self.endpoint, pause))
+            self._waiting.fail(paused_error(self.endpoint, pause))
         elif claim.address is None:
             await self._sleep_until(claim.look_again)
         elif priority is Priority.FEED or wait <= PATIENCE_S:

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from tradetui.exchange.rate_limit.permit_store import PermitStore, is_held_by_others
+from tradetui.exchange.rate_limit.shared_permit_store import PermitStore, is_held_by_others
 from tradetui.storage.boot_id import boot_id
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
