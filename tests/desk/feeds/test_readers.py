@@ -587,6 +587,31 @@ async def test_a_read_refused_after_another_one_went_over_to_fills_follows_it() 
     assert [row.size for row in first.rows] == [row.size for row in (await later).rows] == [1]
 
 
+async def test_a_report_that_comes_after_another_read_went_over_to_fills_leaves_these_the_source() -> None:
+    client, asking, answered = ScriptedClient(), asyncio.Event(), asyncio.Event()
+    client.rows[FILLS, USDT] = [fill(1)]
+    client.rows[POSITIONS, USDT] = []
+    reader = positions(client)
+    right = client.read
+
+    async def answered_late(request: object) -> object:
+        client.read = right  # type: ignore[method-assign]
+        reply = await right(request)  # type: ignore[arg-type]
+        asking.set()
+        await answered.wait()
+        return reply
+
+    client.read = answered_late  # type: ignore[method-assign, assignment]
+    later = asyncio.ensure_future(reader.read())
+    await asking.wait()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    await reader.read()
+    answered.set()
+    await later
+    assert reader.source == "fills"
+    assert [row.size for row in (await reader.read()).rows] == [1]
+
+
 async def test_a_read_under_way_when_all_is_forgotten_does_not_pass_for_the_whole_history() -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")

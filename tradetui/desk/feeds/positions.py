@@ -96,7 +96,7 @@ class PositionsReader:
         if isinstance(error, EndpointMissing | PermissionRefused) and self.source != "reported":
             self.parts.last.clear()
             return None
-        if error is None:
+        if error is None and self.source is None:
             self.source = "reported"
         return self.parts.reading(self._rows(), error)
 
