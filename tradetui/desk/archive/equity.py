@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,8 +18,8 @@ PEGGED: Final = frozenset({"USDC", "SUSDC"})
 SAMPLED_EVERY_MS: Final = 60_000
 """Time between samples. A sample's key in the archive counts them (`minute`), so another value needs a migration."""
 THINNED_EVERY_MS: Final = 3_600_000
-_KEPT: Final = ((7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS), (90 * DAY_MS, None, DAY_MS))
-"""From which age to which one sample is kept of each hour, and of each day; younger ones are a minute apart."""
+_KEPT: Final = ((90 * DAY_MS, None, DAY_MS), (7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS))
+"""From which age to which one sample is kept of each day, and of each hour; younger ones are a minute apart."""
 
 
 class CoinEquity(NamedTuple):
@@ -153,53 +154,63 @@ def _one_sample(
     return next(map(_sample_of, rows), None)
 
 
-class EquitySeries:
-    """Times (Unix ms) and equities of some product types' accounts together, of all samples, oldest first.
+class SampledEquity(NamedTuple):
+    """Samples of a stretch of time, oldest first: Unix ms, and equity as the file has it.
 
-    `equities` are as the file has them, `values` the same in binary floating point. They are read once, and then
-    only what was sampled since: another session that writes to the file, or a new hour, in which samples are thinned,
-    has all of them read again.
+    `values` are the same in binary floating point, those below zero as zero: less than nothing cannot be lost.
+    """
+
+    times: Sequence[int]
+    equities: Sequence[str]
+    values: Sequence[float]
+
+
+class EquitySeries:
+    """The samples of some product types' accounts together, without the single accounts, kept in memory.
+
+    They are read once, and then only what was sampled since: another session that writes to the file, or a new hour,
+    in which samples are thinned, has all of them read again.
     """
 
     def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> None:
-        self.times: list[int] = []
-        self.equities: list[str] = []
-        self.values: list[float] = []
         self._connection = connection
         self._scope = _scope(product_types)
+        self._times: list[int] = []
+        self._equities: list[str] = []
+        self._values: list[float] = []
         self._read_at: tuple[int, int] | None = None
 
-    def bring_forward(self) -> None:
-        """Take in the samples that are not known yet."""
+    def read(self, since: int, until: int) -> SampledEquity:
+        """The samples of a period (Unix ms, both included), once those that are not in memory yet are read."""
+        self._bring_forward()
+        chosen = slice(bisect_left(self._times, since), bisect_right(self._times, until))
+        return SampledEquity(self._times[chosen], self._equities[chosen], self._values[chosen])
+
+    def _bring_forward(self) -> None:
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         newest = self._connection.execute(
             "SELECT minute FROM equity_sample WHERE product_types = ? ORDER BY minute DESC LIMIT 1", (self._scope,)
         ).fetchone()
         read_at = (version, 0 if newest is None else newest[0] * SAMPLED_EVERY_MS // THINNED_EVERY_MS)
         if read_at != self._read_at:
-            self.times.clear()
-            self.equities.clear()
-            self.values.clear()
+            self._times, self._equities, self._values = [], [], []
             self._read_at = read_at
         rows = self._connection.execute(
             "SELECT time, equity FROM equity_sample WHERE product_types = ? AND minute > ? ORDER BY minute",
-            (self._scope, self.times[-1] // SAMPLED_EVERY_MS if self.times else -1),
-        ).fetchall()
-        if rows:
-            times, equities = zip(*rows, strict=True)
-            self.times += times
-            self.equities += equities
-            self.values += map(float, equities)
+            (self._scope, self._times[-1] // SAMPLED_EVERY_MS if self._times else -1),
+        )
+        for time, equity in rows:
+            self._times.append(time)
+            self._equities.append(equity)
+            self._values.append(max(float(equity), 0.0))
 
 
 def spacing_at(age_ms: int) -> int:
     """The spacing (ms) of samples of this age."""
-    return next((step for youngest, _, step in reversed(_KEPT) if age_ms > youngest), SAMPLED_EVERY_MS)
-
-
-def ages_of_spacing() -> tuple[int, ...]:
-    """The ages (ms) from which on samples are kept further apart, the greatest first."""
-    return tuple(youngest for youngest, _, _ in reversed(_KEPT))
+    for youngest, _, spacing_ms in _KEPT:
+        if age_ms > youngest:
+            return spacing_ms
+    return SAMPLED_EVERY_MS
 
 
 def _sample_of(row: tuple[int, str, str | None, str | None]) -> EquitySample:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import accumulate, pairwise
-from operator import sub, truediv
+from itertools import pairwise
 from typing import Final
 
 from tradetui.desk.archive.bills import bill_coverage, transfers
-from tradetui.desk.archive.equity import EquitySample, EquitySeries, Rates, ages_of_spacing, nearest_sample, spacing_at
+from tradetui.desk.archive.equity import (
+    EquitySample,
+    EquitySeries,
+    Rates,
+    SampledEquity,
+    nearest_sample,
+    spacing_at,
+)
 from tradetui.desk.archive.ledger.missing_fills import READ_LATELY_MS, were_read
+from tradetui.desk.results.curve_samples import curve_samples, points_at
 from tradetui.trading.results.returns import (
     CashFlow,
     CurvePoint,
     Drawdown,
-    EquityPoint,
     equity_curve,
     max_drawdown,
     time_weighted_return,
@@ -29,8 +34,6 @@ NEAR: Final = 2
 """How many sampling intervals a sample may be from a moment to stand for it."""
 _GAP: Final = 2.5
 """From how many sampling intervals on two samples have a gap between them."""
-_DRAWN: Final = 400
-"""Into how many parts a series is divided, of each of which the lowest and the highest sample are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,105 +128,47 @@ def equity_of_period(
     until: int,
     now_ms: int,
     rates: Rates,
-    sampled: EquitySeries | None = None,
+    equity_series: EquitySeries | None = None,
 ) -> EquityOfPeriod:
-    """The equity of a period from `since` to `until` or now, Unix ms; `sampled` is what was read of it before."""
-    start = sample_near(connection, product_types, since, now_ms)
+    """The equity of a period from `since` to `until` or now (Unix ms).
+
+    `equity_series` are the samples as far as they were read before; it is brought forward.
+    """
     last_ms = min(until, now_ms)
+    start = sample_near(connection, product_types, since, now_ms)
     end = sample_near(connection, product_types, last_ms, now_ms)
     if start is not None and end is not None and end.time <= start.time:
         end = None
-    known = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
-    sampled = sampled or EquitySeries(connection, product_types)
-    series = _series(sampled, since if start is None else start.time, last_ms)
-    equity = EquityOfPeriod(start=start, end=end, transfers=None if known is None else known.flows)
-    if not series.times:
+    of_period = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
+    equity = EquityOfPeriod(start=start, end=end, transfers=None if of_period is None else of_period.flows)
+    equity_series = equity_series or EquitySeries(connection, product_types)
+    sampled = equity_series.read(since if start is None else start.time, last_ms)
+    if not sampled.times:
         return equity
-    since_first = known_transfers(connection, product_types, rates, series.times[0], last_ms, now_ms)
-    if since_first is None:
-        return replace(equity, sampled_from=series.times[0])
-    gaps = _gaps(series.times, now_ms)
-    chosen = series.notable(since_first.flows) | {index for gap in gaps for index in (gap - 1, gap)}
-    order = sorted(chosen)
-    curve = list(equity_curve([series.point(index) for index in order], since_first.flows))
-    stretches: list[list[CurvePoint]] = [[] for _ in range(len(gaps) + 1)]
-    for index, point in zip(order, curve, strict=True):
-        stretches[bisect_right(gaps, index)].append(point)
+    equity = replace(equity, sampled_from=sampled.times[0])
+    since_first_sample = known_transfers(connection, product_types, rates, sampled.times[0], last_ms, now_ms)
+    return equity if since_first_sample is None else _with_curve(equity, sampled, since_first_sample.flows, now_ms)
+
+
+def _with_curve(
+    equity: EquityOfPeriod, sampled: SampledEquity, flows: Sequence[CashFlow], now_ms: int
+) -> EquityOfPeriod:
+    gaps = _gaps(sampled.times, now_ms)
+    chosen = sorted(curve_samples(sampled, flows).union(gaps, (gap - 1 for gap in gaps)))
+    curve = list(equity_curve(points_at(sampled, chosen), flows))
+    cuts = [0, *(chosen.index(gap) for gap in gaps), len(chosen)]
     return replace(
         equity,
-        sampled_from=series.times[0],
-        curve=tuple(map(tuple, stretches)),
+        curve=tuple(tuple(curve[begin:end]) for begin, end in pairwise(cuts)),
         time_weighted=time_weighted_return(curve),
         drawdown=max_drawdown(curve),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Series:
-    """Samples of equity, oldest first: Unix ms, and equity as the file has it and in binary floating point."""
-
-    times: Sequence[int]
-    equities: Sequence[str]
-    values: Sequence[float]
-
-    def point(self, index: int) -> EquityPoint:
-        return EquityPoint(self.times[index], Decimal(self.equities[index]))
-
-    def notable(self, flows: Sequence[CashFlow]) -> set[int]:
-        """The samples that the curve without deposits needs for its return, its drawdown and its chart.
-
-        They are found by binary floating point. It can only mistake two falls that agree to 14 digits for each other:
-        every figure is worked out from the samples chosen, exactly.
-        """
-        last = len(self.times) - 1
-        before_flows = sorted({bisect_right(self.times, flow.time - 1) - 1 for flow in flows} - {-1, last})
-        at_flows = {0, last, *before_flows, *(before + 1 for before in before_flows)}
-        growth = self._growth(before_flows, at_flows, flows)
-        peaks = list(accumulate(growth, max))
-        if peaks[0] > 0:  # no peak is zero then, and a year of samples is divided without a test of each
-            falls = list(map(truediv, growth, peaks))
-        else:
-            falls = [value / peak if peak else 1.0 for value, peak in zip(growth, peaks, strict=True)]
-        trough = falls.index(min(falls))
-        chosen = at_flows | {trough, growth.index(peaks[trough])}
-        step = -(-len(growth) // _DRAWN)
-        if step <= 2:
-            return chosen | set(range(len(growth)))
-        for begin in range(0, len(growth), step):
-            part = growth[begin : begin + step]
-            chosen |= {begin + part.index(min(part)), begin + part.index(max(part))}
-        return chosen
-
-    def _growth(self, before_flows: Iterable[int], at_flows: Iterable[int], flows: Sequence[CashFlow]) -> list[float]:
-        """The growth at every sample: between two flows it moves as equity does."""
-        order = sorted(at_flows)
-        exact = dict(zip(order, equity_curve([self.point(index) for index in order], flows), strict=True))
-        growth: list[float] = []
-        for before, end in pairwise([-1, *before_flows, len(self.times) - 1]):
-            values = self.values[before + 1 : end + 1]
-            factor = float(exact[before + 1].growth) / values[0] if values[0] > 0 else 0.0
-            if min(values) < 0:
-                values = [max(value, 0.0) for value in values]
-            growth += [value * factor for value in values]
-        return growth
-
-
-def _series(sampled: EquitySeries, since: int, until: int) -> _Series:
-    sampled.bring_forward()
-    first, beyond = bisect_left(sampled.times, since), bisect_right(sampled.times, until)
-    return _Series(sampled.times[first:beyond], sampled.equities[first:beyond], sampled.values[first:beyond])
-
-
 def _gaps(times: Sequence[int], now_ms: int) -> list[int]:
-    gaps: list[int] = []
-    begin = 0
-    for youngest in (*ages_of_spacing(), 0):
-        # Samples of about one age: the first of the younger ones is the last that they are followed by.
-        end = bisect_right(times, now_ms - youngest - 1) if youngest else len(times)
-        if end <= begin:
-            continue
-        limit = _GAP * spacing_at(now_ms - times[begin])
-        steps = map(sub, times[begin + 1 : end + 1], times[begin:end])
-        gaps += [index for index, step in enumerate(steps, begin + 1) if step > limit]
-        begin = end
-    return gaps
+    """The samples, by their indexes, that follow the one before later than samples of that age are apart."""
+    return [
+        index
+        for index, (before, after) in enumerate(pairwise(times), 1)
+        if after - before > _GAP * spacing_at(now_ms - before)
+    ]
