@@ -16,19 +16,18 @@ from tradetui.desk.account.account_storage import AccountStorage
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.rules import AlertSettings
-from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader
-from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
+from tradetui.desk.feeds.accounts import AccountsReader, EquitySampler
+from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders, FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
+from tradetui.desk.feeds.orders import OrdersReader
 from tradetui.desk.feeds.polling.feed import Feed, Reader, Scheduler
 from tradetui.desk.feeds.polling.session_health import Health, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import StopViews, TriggersReader
 from tradetui.desk.lookup.session_lookups import Lookups
-from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.product_row import RecordT

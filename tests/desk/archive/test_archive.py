@@ -18,7 +18,6 @@ from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
@@ -147,20 +146,6 @@ def test_without_a_file_it_holds_the_newest_only() -> None:
     assert archive.trimmed
     assert archive.rows.count(FILLS) == KEPT_IN_MEMORY
     assert archive.rows.newest(FuturesFill, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
-
-
-async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "archive.sqlite")
-    archive.connection.execute("PRAGMA max_page_count=1")
-    write_buffer = WriteBuffer(FuturesFill, InlineDisk())
-    await write_buffer.open(archive)
-    await write_buffer.put(fills(range(2_000)))
-    assert write_buffer.trouble is not None
-    assert "full" in write_buffer.trouble
-    archive.connection.execute("PRAGMA max_page_count=1000000")
-    await write_buffer.put(fills(range(2_000, 2_001)))
-    assert write_buffer.trouble is None
-    assert archive.rows.count(FILLS) == 2_001
 
 
 def test_selections() -> None:

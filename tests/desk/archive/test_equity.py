@@ -1,4 +1,4 @@
-"""Equity: one sample a minute, thinned with age, and one only where every product type has answered."""
+"""Equity: samples are thinned with age, and a series of them is kept in memory."""
 
 from __future__ import annotations
 
@@ -9,41 +9,9 @@ from pathlib import Path
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, THINNED_EVERY_MS, EquitySample, EquitySeries, samples
-from tradetui.desk.results.equity_sampler import EquitySampler
-from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.exchange_time import DAY_MS
-from tradetui.wire.models.futures_accounts import FuturesAccount
 
 BOTH = (USDT, COIN)
-
-
-def account(equity: str) -> FuturesAccount:
-    return FuturesAccount.from_row(
-        {"marginCoin": "USDT", "accountEquity": equity, "usdtEquity": equity, "unrealizedPL": "-1"}
-    )
-
-
-async def test_a_minute_has_one_sample_whoever_takes_it() -> None:
-    archive = Archive(None)
-    first, second = EquitySampler(BOTH, InlineDisk()), EquitySampler(BOTH[::-1], InlineDisk())
-    start = NOW_MS // SAMPLED_EVERY_MS * SAMPLED_EVERY_MS
-    await first.take([account("1")], start - SAMPLED_EVERY_MS)
-    await first.take([account("2")], start - SAMPLED_EVERY_MS + 1)
-    for sampler in (first, second):
-        await sampler.attach(archive)
-    for second_of_hour in range(0, 180, 20):
-        for sampler in (first, second):
-            await sampler.take([account(str(second_of_hour))], start + second_of_hour * 1000)
-    kept = list(samples(archive.connection, BOTH, 0, NOW_MS * 2))
-    assert [(sample.time - start, sample.equity) for sample in kept] == [
-        (1 - SAMPLED_EVERY_MS, Decimal(2)),
-        (0, Decimal(0)),
-        (60_000, Decimal(60)),
-        (120_000, Decimal(120)),
-    ]
-    assert list(samples(archive.connection, (USDT,), 0, NOW_MS * 2)) == []
-    await first.take([], start + 10 * SAMPLED_EVERY_MS)
-    assert len(list(samples(archive.connection, BOTH, 0, NOW_MS * 2))) == 4, "no account, no sample"
 
 
 def test_samples_are_thinned_with_age_to_the_last_of_an_hour_and_of_a_day() -> None:

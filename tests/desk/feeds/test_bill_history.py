@@ -18,8 +18,14 @@ from tradetui.desk.archive.bills import bill_coverage, transfers
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
-from tradetui.desk.feeds.bills import NEWEST_EVERY_S, REFUSED_AGAIN_S, BillHistory, BillsReader
-from tradetui.desk.feeds.closed_positions import CLOSED_POSITIONS_EVERY_S, ClosedPositionHistory
+from tradetui.desk.feeds.bills import (
+    CLOSED_POSITIONS_EVERY_S,
+    NEWEST_EVERY_S,
+    REFUSED_AGAIN_S,
+    BillHistory,
+    BillsReader,
+    ClosedPositionHistory,
+)
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.booking import QUARTER_MS

@@ -13,9 +13,10 @@ from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, ArrivedReque
 from tradetui.commands.show.position_rows import held_positions
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader, without_repeated_accounts
+from tradetui.desk.feeds.accounts import AccountsReader, without_repeated_accounts
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
+from tradetui.desk.feeds.orders import OrdersReader
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.feeds.positions import PositionsReader

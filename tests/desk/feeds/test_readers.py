@@ -15,9 +15,10 @@ from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.accounts import AccountsReader
 from tradetui.desk.feeds.fills.corrections import MOST_CORRECTIONS, STEADY_S
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
+from tradetui.desk.feeds.orders import OrdersReader
 from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader

@@ -16,7 +16,7 @@ import pytest
 from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES
 from tests.desk.results.test_wallet_on_sandbox import Trader
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.feeds.fills.ledger_upkeep import NOTED_EVERY_MS
+from tradetui.desk.feeds.archive_writing import NOTED_EVERY_MS
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFillsRequest

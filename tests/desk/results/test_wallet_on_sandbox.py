@@ -15,10 +15,9 @@ from tests.sandbox.exchange_events import liquidate, transfer
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.archive.trip_queries import TripRow, ended_trips, open_trips
-from tradetui.desk.feeds.bills import BillHistory
-from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
+from tradetui.desk.feeds.archive_writing import NOTED_EVERY_MS
+from tradetui.desk.feeds.bills import BillHistory, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
-from tradetui.desk.feeds.fills.ledger_upkeep import NOTED_EVERY_MS
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.wallet import WalletAudit, WalletMove

@@ -16,7 +16,7 @@ from typing import Final
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.alert_settings import profile_rules
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
-from tradetui.desk.feeds.accounts_orders import without_repeated_coins
+from tradetui.desk.feeds.accounts import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile

@@ -1,5 +1,7 @@
 """Reads bills into the archive: the newest twice a minute, and between that the missing ones, page by page.
 
+The positions that ended, which tell the funding of single round trips, are read in between, where nothing else is due.
+
 A reading of the newest is a gap from a minute before the last reading until now. A gap is read from its end to its
 beginning, and shortened with each page in the step that keeps the page's bills, so that a session takes it up where
 another one stopped. A gap that cannot be read waits ten minutes; it is never taken for read.
@@ -13,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
-from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads
 from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
@@ -24,8 +25,13 @@ from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected,
 from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.exchange_time import NINETY_DAYS_MS, unix_ms
-from tradetui.wire.models.futures_accounts import FuturesBill, FuturesBillsRequest
+from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, unix_ms
+from tradetui.wire.models.futures_accounts import (
+    ClosedPosition,
+    ClosedPositionsRequest,
+    FuturesBill,
+    FuturesBillsRequest,
+)
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
@@ -40,6 +46,12 @@ BILLS_A_PAGE: Final = 100
 BILLS_EVERY_S: Final = 2.0
 NEWEST_EVERY_S: Final = 30.0
 BILL_PAGES_A_POLL: Final = 2
+CLOSED_POSITIONS_EVERY_S: Final = 300.0
+_FIRST_SPAN_MS: Final = 89 * DAY_MS
+"""How far back positions that ended are read the first time."""
+_READ_AGAIN_MS: Final = 3_600_000
+"""So much of the time before the last pass is read again: a position may be reported late."""
+_POSITIONS_A_PAGE: Final = 100
 
 
 class BillHistory:
@@ -160,6 +172,57 @@ class BillHistory:
         except (sqlite3.Error, OSError):
             return  # the disk may be full; the gap is still there, and is read again
         self.coverage = coverage
+
+
+class ClosedPositionHistory:
+    """Positions of one product type that ended; a pass that was cut off begins anew, and each is kept once."""
+
+    def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk) -> None:
+        self.product_type = product_type
+        self._client = client
+        self._disk = disk
+        self._archive: Archive | None = None
+        self._until: int | None = None
+        self._walk: PageWalk[ClosedPosition] | None = None
+        self._began_ms = 0
+        self._due_s = 0.0
+
+    async def attach(self, archive: Archive) -> None:
+        """Take from the archive how far they are read, and from now on keep them there."""
+        self._until = await self._disk.run(archive.closed_positions_until, self.product_type)
+        self._archive = archive
+
+    def is_due(self, now: float) -> bool:
+        """Whether a page is to be read at a moment of the monotonic clock."""
+        return self._archive is not None and (self._walk is not None or now >= self._due_s)
+
+    async def read_page(self, now: float) -> None:
+        """Read the next page of a pass; raises `ExchangeError`, and the next pass begins later."""
+        archive, page_walk = self._archive, self._walk
+        if archive is None:
+            return
+        self._due_s = now + CLOSED_POSITIONS_EVERY_S
+        if page_walk is None:
+            self._began_ms = now_ms = self._client.server_clock.now_ms
+            since = now_ms - _FIRST_SPAN_MS if self._until is None else self._until - _READ_AGAIN_MS
+            request = ClosedPositionsRequest(product_type=self.product_type, limit=_POSITIONS_A_PAGE)
+            page_walk = self._walk = walk(
+                self._client.read, request, now_ms=now_ms, start_ms=max(since, now_ms - _FIRST_SPAN_MS), end_ms=now_ms
+            )
+        try:
+            reply = await page_walk.next()
+            if reply is not None:
+                refuse_unreadable(reply)
+            until = self._began_ms if page_walk.over else None
+            rows = () if reply is None else reply.rows
+            await self._disk.run(archive.add_closed_positions, self.product_type, rows, until)
+        except (ExchangeError, sqlite3.Error, OSError) as problem:
+            self._walk = None
+            if isinstance(problem, ExchangeError):
+                raise
+            return  # the disk may be full; a later pass reads them again
+        if until is not None:
+            self._walk, self._until = None, until
 
 
 class BillsReader:

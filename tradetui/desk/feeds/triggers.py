@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.write_buffer import WriteBuffer
+from tradetui.desk.feeds.archive_writing import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads, left_out_sentence, symbols_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed

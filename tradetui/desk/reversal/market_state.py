@@ -12,7 +12,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.feeds.accounts_orders import without_repeated_coins
+from tradetui.desk.feeds.accounts import without_repeated_coins
 from tradetui.desk.feeds.positions import PositionsReader, earlier_contradiction
 from tradetui.desk.reversal.observed_orders import ObservedOrders
 from tradetui.desk.reversal.preview import Preview, Target

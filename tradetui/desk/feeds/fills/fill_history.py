@@ -15,9 +15,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.reading_extent import Gap
-from tradetui.desk.archive.write_buffer import WriteBuffer
+from tradetui.desk.feeds.archive_writing import LedgerUpkeep, WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
-from tradetui.desk.feeds.fills.ledger_upkeep import LedgerUpkeep
 from tradetui.desk.feeds.polling.multi_product import symbols_of
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.undecodable_rows import UndecodablePages, refuse_unreadable

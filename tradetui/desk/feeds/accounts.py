@@ -1,25 +1,25 @@
-"""The readers of what is read whole at every poll, accounts and pending orders: what does not come is gone."""
+"""Reads the futures accounts, all of them at every poll, and takes a sample of their equity once a minute."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING
 
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, CoinEquity, EquitySample
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
-from tradetui.desk.results.equity_sampler import EquitySampler
-from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
+from tradetui.storage.disk_thread import Disk
+from tradetui.trading.account_totals import totals_of
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
-from tradetui.wire.enums import OrderStatus
-from tradetui.wire.models.futures import PendingOrder, PendingOrdersRequest
 from tradetui.wire.models.futures_accounts import AccountListRequest, FuturesAccount
 from tradetui.wire.product_types import ProductType, may_hold
 
-PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
-"""In this order: an order can go from live to partially filled between the two reads, and never back."""
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 
 class AccountsReader:
@@ -79,40 +79,47 @@ def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> lis
     return [row for row in rows if row.product_type in shown_under[row.record.margin_coin.upper()]]
 
 
-class OrdersReader:
-    """Reads every page of the pending orders, live and partially filled, merged by order id.
+class EquitySampler:
+    """Keeps samples in the archive once one is attached; one that cannot be kept is let go, the next is soon.
 
-    No times are given, since an order that is good till cancelled is older than any window. `mark_of` gives the mark
-    of a symbol, where marks are read.
+    Of what was read before that the newest is kept, so that the day's result need not wait for the next reading.
     """
 
-    def __init__(
-        self,
-        client: ExchangeReader,
-        product_types: Sequence[ProductType],
-        mark_of: Callable[[ProductType, str], Decimal | None] = lambda *_: None,
-    ) -> None:
-        self._client = client
-        self._mark_of = mark_of
-        self._parts = JoinedReads[ProductRow[PendingOrder]](product_types)
+    def __init__(self, product_types: Sequence[ProductType], disk: Disk) -> None:
+        self._product_types = product_types
+        self._disk = disk
+        self._archive: Archive | None = None
+        self._minute = 0
+        self._early: EquitySample | None = None
 
-    async def read(self) -> Reading[ProductRow[PendingOrder]]:
-        error = await self._parts.read(self._read)
-        rows = [
-            MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
-            for row in newest_first(self._parts.rows)
-        ]
-        return self._parts.reading(rows, error)
+    async def attach(self, archive: Archive) -> None:
+        """From now on samples are kept, and the newest that was taken before is."""
+        self._archive = archive
+        if self._early is not None:
+            await self._keep(archive, self._early)
+            self._early = None
 
-    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[PendingOrder]]:
-        part = ProductPart[ProductRow[PendingOrder]]()
-        rows_by_id: dict[str, ProductRow[PendingOrder]] = {}
-        for status in PANEL_STATUSES:
-            request = PendingOrdersRequest(product_type=product_type, status=status)
-            async for reply in self._client.pages(request):
-                part.note_reply(reply)
-                # An order that filled in part between the two reads is in both; the later one says more.
-                rows = (ProductRow(product_type, order) for order in reply.rows)
-                rows_by_id.update((row.row_id, row) for row in rows)
-        part.rows = list(rows_by_id.values())
-        return part
+    async def take(self, accounts: Sequence[FuturesAccount], now_ms: int) -> None:
+        """Take a sample of these accounts, all of the session's, unless this minute has one."""
+        if now_ms // SAMPLED_EVERY_MS == self._minute:
+            return
+        totals = totals_of(accounts)
+        if totals.equity is None:
+            return
+        coins = tuple(
+            CoinEquity(row.margin_coin.upper(), row.account_equity, row.usdt_equity, row.unrealized_pl)
+            for row in accounts
+            if not row.is_union
+        )
+        sample = EquitySample(now_ms, totals.equity, totals.unrealised, coins)
+        if self._archive is None:
+            self._early = sample
+        else:
+            await self._keep(self._archive, sample)
+
+    async def _keep(self, archive: Archive, sample: EquitySample) -> None:
+        try:
+            await self._disk.run(archive.add_equity, self._product_types, sample)
+        except (sqlite3.Error, OSError):
+            return
+        self._minute = sample.time // SAMPLED_EVERY_MS
