@@ -17,7 +17,8 @@ from tradetui.commands.session.alert_checks import (
     rules_finding,
     try_desktop,
 )
-from tradetui.commands.session.alert_settings import FileSilences, environment_without_secrets
+from tradetui.commands.session.bootstrap import environment_without_secrets
+from tradetui.commands.session.screen_state import FileSilences
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import (
     AuthenticationFailed,

@@ -8,8 +8,7 @@ import pytest
 
 from tests.desk.fixtures.scripted_exchange import USDT, ScriptedClient
 from tests.trading.test_resting_orders import stop
-from tradetui.commands.show.position_rows import held_positions
-from tradetui.commands.show.reading import ReadingProgress
+from tradetui.commands.show.reading import ReadingProgress, held_positions
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.trading.positions import Position, StopState
 from tradetui.wire.models.futures_accounts import PositionsRequest, ReportedPosition

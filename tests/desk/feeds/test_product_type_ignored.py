@@ -10,8 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, ArrivedRequest, Say, Scripted
-from tradetui.commands.show.position_rows import held_positions
-from tradetui.commands.show.reading import ReadingProgress
+from tradetui.commands.show.reading import ReadingProgress, held_positions
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.accounts import AccountsReader, without_repeated_accounts
 from tradetui.desk.feeds.fills.fill_history import FillHistory

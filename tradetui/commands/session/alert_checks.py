@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tradetui.commands.process.console import stdout
-from tradetui.commands.session.alert_settings import profile_rules
+from tradetui.commands.session.bootstrap import profile_rules
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.accounts import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader

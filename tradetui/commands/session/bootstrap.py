@@ -7,14 +7,14 @@ until it answers, what an earlier session or the profile says stands in, so that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from tradetui.commands.process.secrecy import hide_in_log
-from tradetui.commands.session.alert_settings import alert_settings
+from tradetui.commands.session.screen_state import FileSilences
 from tradetui.desk.account.identity import (
     AccountIdentity,
     AccountKey,
@@ -24,6 +24,8 @@ from tradetui.desk.account.identity import (
     normalised_address,
     stand_in,
 )
+from tradetui.desk.alerts.rules import DEFAULT_RULES, AlertSettings, DesktopSequence, Rule
+from tradetui.desk.alerts.user_program import ProgramCommand
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -33,6 +35,7 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile
+from tradetui.profiles.model import Profile
 from tradetui.profiles.route import route_of
 from tradetui.profiles.secrets import fetch_credentials
 from tradetui.storage.disk_thread import ThreadDisk
@@ -42,6 +45,9 @@ from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.desk.intents.journal.registered_journal import JournalLocation
+
+_OWN_PREFIX: Final = "TRADETUI_"
+_CREDENTIAL_ENDINGS: Final = ("_API_KEY", "_API_SECRET", "_PASSPHRASE")
 
 
 def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeReader:
@@ -109,6 +115,39 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         trade_side=profile.reversal_trade_side,
         one_way_side=profile.one_way_side,
     )
+
+
+def profile_rules(profile: Profile) -> tuple[Rule, ...]:
+    return DEFAULT_RULES if profile.alerts is None else tuple(alert.rule for alert in profile.alerts)
+
+
+def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credentials) -> AlertSettings:
+    """Rules, silences and the command of a profile; no variable that holds a secret reaches the command."""
+    profile = loaded.profile
+    command = None
+    if profile.alert_command:
+        environ = environment_without_secrets(loaded.environ, profile.credentials.prefix, credentials)
+        command = ProgramCommand(profile.alert_command, environ)
+    desktop = profile.desktop_notification
+    return AlertSettings(
+        rules=profile_rules(profile),
+        silences=FileSilences(loaded.data_dir, loaded.name),
+        command=command,
+        commands_a_minute=profile.alert_commands_a_minute,
+        desktop_sequence=None if desktop == "auto" else DesktopSequence(desktop),
+        profile=loaded.name,
+        environment=environment,
+    )
+
+
+def environment_without_secrets(environ: Mapping[str, str], prefix: str, credentials: Credentials) -> dict[str, str]:
+    """The variables without our own, those of a key, and any that holds a part of the key."""
+    own_names = {f"{prefix}{ending}" for ending in _CREDENTIAL_ENDINGS}
+    return {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith(_OWN_PREFIX) and name not in own_names and credentials.masked(value) == value
+    }
 
 
 def credentials_of(loaded: LoadedProfile) -> Credentials:

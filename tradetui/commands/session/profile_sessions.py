@@ -74,8 +74,7 @@ class ProfileSessions:
 
     def _reload(self, name: str) -> ConfigurationReload:
         """Read the configuration of the open profile; raises ConfigurationError."""
-        from tradetui.commands.session.alert_settings import profile_rules
-        from tradetui.commands.session.bootstrap import desk_settings
+        from tradetui.commands.session.bootstrap import desk_settings, profile_rules
 
         opened, configured = self._opened[name], self._load(name)
         after = reconfigured(opened.profile, configured.profile)

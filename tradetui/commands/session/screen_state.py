@@ -1,4 +1,7 @@
-"""`state.toml` in the data directory: choices made on the screen, by profile. It holds nothing a person wrote."""
+"""`state.toml` in the data directory: choices made on the screen, by profile, and the silenced alerts among them.
+
+It holds nothing a person wrote.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ _HEADING = (
     "that.\n\n"
 )
 _PROFILES: Final = "profiles"
+_SILENCED: Final = "silenced"
 _FROM_BEFORE: Final = frozenset({"theme", "tables"})
 """Top-level entries of a file from before choices were kept by profile."""
 _ONE_WRITER: Final = threading.Lock()
@@ -54,6 +58,22 @@ def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) 
         after = {name: value for name, value in updated.items() if value is not None}
         stored[_PROFILES] = {**profiles, profile: after}
         write_text(data_dir / FILE, _HEADING + tomli_w.dumps(stored), durable=False)
+
+
+class FileSilences:
+    """The silenced alerts of one profile, kept in its screen state."""
+
+    def __init__(self, data_dir: Path, profile: str) -> None:
+        self._data_dir = data_dir
+        self._profile = profile
+
+    def read(self) -> frozenset[str]:
+        names = read_screen_state(self._data_dir, self._profile)[0].get(_SILENCED)
+        return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+
+    def write(self, names: frozenset[str]) -> None:
+        """Raises OSError."""
+        write_screen_state(self._data_dir, self._profile, {_SILENCED: sorted(names) or None})
 
 
 def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:

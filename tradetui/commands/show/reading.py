@@ -1,6 +1,7 @@
 """Reads the rows of one `tradetui show` page by page, merged newest first, and counts what it could not give.
 
 Rows are read as they are taken: a million of them need no more memory than a few pages, and `head` ends the reading.
+Positions alone are read at once, since other endpoints add to them what a trader looks for beside them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ from typing import Any, TypeVar
 from tradetui.commands.process.console import PageProgress
 from tradetui.commands.show.options import ReadSpan
 from tradetui.desk.archive.reading_extent import HOUR_MS
+from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
+from tradetui.trading.position_figures import nearest_stop
+from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
+from tradetui.wire.models.futures import LiveTriggersRequest, TriggerOrder
+from tradetui.wire.models.futures_accounts import PositionsRequest
+from tradetui.wire.models.public import FundingRate, FundingRatesRequest
+from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text import counted
 
@@ -121,6 +130,70 @@ class RowsReader:
                 raise
             if edge - start > HOUR_MS:  # else all of ninety days was wanted, which end a moment later now
                 self.progress.refused_before = edge, problem
+
+
+async def held_positions(
+    client: ExchangeReader,
+    requests: Sequence[PositionsRequest],
+    progress: ReadingProgress,
+    *,
+    with_market: bool,
+) -> AsyncIterator[Position]:
+    """Positions as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding."""
+    reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])
+    coins = {request.product_type: request.margin_coin for request in requests}
+    reading = await reader.read()
+    progress.undecodable_rows += reading.undecodable_rows
+    progress.see_symbols(reader.parts.left_out, reader.parts.kept_symbols)
+    positions, error = reading.rows, reading.error
+    for joined in (_with_stops, _with_funding) if with_market else ():
+        try:
+            positions = await joined(client, positions, progress)
+        except (EndpointMissing, PermissionRefused):
+            pass  # the exchange does not report it
+        except ExchangeError as problem:
+            error = error or problem
+    for position in positions:
+        coin = coins[position.product_type]
+        if coin is None or (position.margin_coin or "").upper() == coin.upper():
+            yield position
+    if error is not None:
+        raise error
+
+
+async def _with_stops(
+    client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
+) -> Sequence[Position]:
+    waiting: dict[ProductType, list[TriggerOrder]] = {position.product_type: [] for position in positions}
+    for product_type, stops in waiting.items():
+        for plan_type in QUERIED_PLAN_TYPES:
+            async for reply in client.pages(LiveTriggersRequest(product_type=product_type, plan_type=plan_type)):
+                progress.undecodable_rows += len(reply.undecodable_rows)
+                stops += reply.rows
+    joined = []
+    for position in positions:
+        nearest = nearest_stop(position, waiting[position.product_type])
+        market = position.market._replace(stop_state=nearest.state, stop=nearest.price, stop_part=nearest.part)
+        joined.append(replace(position, market=market))
+    return joined
+
+
+async def _with_funding(
+    client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
+) -> Sequence[Position]:
+    rates: dict[tuple[ProductType, str], FundingRate] = {}
+    for product_type in dict.fromkeys(position.product_type for position in positions):
+        reply = await client.read(FundingRatesRequest(product_type=product_type))
+        progress.undecodable_rows += len(reply.undecodable_rows)
+        rates |= {(product_type, row.symbol.upper()): row for row in reply.rows}
+    joined = []
+    for position in positions:
+        rate = rates.get((position.product_type, position.symbol))
+        if rate is not None:
+            market = position.market._replace(funding_rate=rate.funding_rate, next_funding=rate.next_update)
+            position = replace(position, market=market)
+        joined.append(position)
+    return joined
 
 
 class ReadingProgress:

@@ -18,18 +18,18 @@ from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
 from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
 from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser
-from tradetui.commands.show.position_rows import held_positions, position_as_json
-from tradetui.commands.show.reading import ReadingProgress, RowsReader, writes_desk_rows
+from tradetui.commands.show.reading import ReadingProgress, RowsReader, held_positions, writes_desk_rows
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.profiles.load import Flags, LoadedProfile
-from tradetui.trading.positions import Position
+from tradetui.trading.contract_math import exact_digits_if_known
+from tradetui.trading.positions import FromFills, Position
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import utc_moment
+from tradetui.wire.exchange_time import unix_ms, utc_moment
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text import counted
@@ -155,7 +155,29 @@ class _ReceivedRowWriter:
         self.close = writer.close
 
     def write(self, row: ShownRow) -> None:
-        self._writer.write(position_as_json(row) if isinstance(row, Position) else row.received)
+        self._writer.write(_position_as_json(row) if isinstance(row, Position) else row.received)
+
+
+def _position_as_json(position: Position) -> dict[str, object]:
+    """One position under the interface's names, without unknown fields, and whether it was reported or summed."""
+    origin: dict[str, object] = {"source": "reported", "since": None, "provenFlat": None}
+    if isinstance(source := position.source, FromFills):
+        since = None if source.since is None else str(unix_ms(source.since))
+        origin = {"source": "fills", "since": since, "provenFlat": source.proven}
+    if position.record is not None:
+        return {**position.record.received, **origin}
+    values: dict[str, Any] = {
+        "marginCoin": position.margin_coin,
+        "symbol": position.symbol,
+        "holdSide": position.shown_leg,
+        "total": exact_digits_if_known(position.size),
+        "openPriceAvg": exact_digits_if_known(position.entry),
+        "markPrice": exact_digits_if_known(position.mark),
+        "unrealizedPL": exact_digits_if_known(position.unrealised),
+        "achievedProfits": exact_digits_if_known(position.realised),
+        "posMode": position.mode.value if position.mode else None,
+    }
+    return {**{name: value for name, value in values.items() if value is not None}, **origin}
 
 
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
