@@ -118,6 +118,15 @@ def test_an_account_that_is_not_read_or_tells_no_value_leaves_the_equity_unknown
     assert totals_of([usdt, account("BTC", "0", usdtEquity="")]).equity == 1000
 
 
+def test_an_unrealised_profit_that_cannot_be_converted_leaves_the_sum_unknown_and_not_smaller() -> None:
+    usdt = account(unrealizedPL="5")
+    btc = account("BTC", "0.5", usdtEquity="40000", unrealizedPL="0.01")
+    assert totals_of([usdt, btc]).unrealised == 805
+    assert totals_of([usdt, account("BTC", "0.5", usdtEquity="", unrealizedPL="0.01")]).unrealised is None
+    assert totals_of([usdt, account("BTC", "0", usdtEquity="", unrealizedPL="0")]).unrealised == 5
+    assert totals_of([usdt, account("BTC", "0.5", usdtEquity="", unrealizedPL="")]).unrealised == 5
+
+
 def test_an_isolated_position_s_own_ratio_counts_and_a_crossed_one_s_is_the_account_s() -> None:
     ratios = (("crossed", "0.9"), ("isolated", "0.4"), ("isolated", None), ("ISOLATED", "0.1"))
     positions = [

@@ -17,31 +17,27 @@ if TYPE_CHECKING:
 
 
 class Totals(NamedTuple):
-    """Figures in USDT; None where no account reports them.
-
-    `equity` is the accounts' equity and, of accounts in multi-assets mode, their total margin instead (assets at the
-    exchange's valuation and unrealised profit): there, the equity of one coin may be far below zero. Such accounts also
-    report what they still have free, `union_available`. The worst margin ratio is that of an account or of an isolated
-    position, as a fraction (1 is liquidation). `least_free` is the lowest free margin of an account, as a fraction of
-    its equity.
-
-    `open_profit` is the unrealised profit of all positions, `open_profit_is_converted` whether some of it is converted
-    from another coin at the mark; `unrealised` is the one that the accounts report.
-
-    `no_equity_because` is why the equity is not known although accounts were read, such as `no USDT value of BTC`.
-    """
+    """Figures in USDT; None where no account reports them, or where not all of a sum is known."""
 
     equity: Decimal | None = None
+    """Of accounts in multi-assets mode their total margin: there the equity of one coin may be far below zero."""
     unrealised: Decimal | None = None
+    """The unrealised profit that the accounts report."""
     worst_margin_ratio: Decimal | None = None
+    """Of an account or of an isolated position, as a fraction (1 is liquidation)."""
     union_available: Decimal | None = None
+    """What accounts in multi-assets mode still have free."""
     has_single: bool = False
     has_union: bool = False
     open_profit: Decimal | None = None
+    """The unrealised profit of all positions."""
     open_profit_is_converted: bool = False
+    """Whether some of it is converted from another coin at the mark."""
     least_free: Decimal | None = None
+    """The lowest free margin of an account, as a fraction of its equity."""
     exposure: Exposure | None = NO_EXPOSURE
     no_equity_because: str = ""
+    """Why the equity is not known although accounts were read, such as `no USDT value of BTC`."""
 
     @property
     def exposure_multiple(self) -> Decimal | None:
@@ -56,22 +52,23 @@ def totals_of(
 ) -> Totals:
     """Sum up in USDT; profit in another coin is converted at the rate that the coin's own equity implies.
 
-    `positions` is None before they were read: open profit and exposure are then not known. Equity and its unrealised
-    part are not known where there are `undecodable_rows` of accounts, or where an account with assets reports no equity
-    in USDT or an unknown asset mode: a sum of the rest would be wrong.
+    A sum is not known where it would be one of a part: no sum where there are `undecodable_rows` of accounts, no equity
+    where an account with assets reports none in USDT or an unknown asset mode, no unrealised profit where one that is
+    reported cannot be converted. `positions` is None before they were read: open profit and exposure are not known.
     """
     are_read = positions is not None
     positions = tuple(positions or ())
     pools = _union_pools(accounts)
     single = [row for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)]
-    no_equity_because = _no_equity_because(single, pools, undecodable_rows)
-    equities = _known([*(row.usdt_equity for row in single), *(row.union_total_margin for row in pools)])
+    no_equity_because = _why_no_equity(single, pools, undecodable_rows)
+    equities = [*(row.usdt_equity for row in single), *(row.union_total_margin for row in pools)]
+    unrealised = [_profit_in_usdt(row) for row in accounts if row.unrealized_pl is not None]
     isolated = [position for position in positions if same(position.margin_mode, MarginMode.ISOLATED)]
     ratios = _known([*(row.margin_ratio for row in accounts), *(position.margin_ratio for position in isolated)])
     open_profits = [in_dollars(position, position.unrealised) for position in positions]
     return Totals(
         equity=None if no_equity_because else known_sum(equities),
-        unrealised=None if undecodable_rows else known_sum(_known(map(_profit_in_usdt, accounts))),
+        unrealised=None if undecodable_rows else known_sum(unrealised),
         worst_margin_ratio=max(ratios, default=None),
         union_available=known_sum(_known(row.union_available for row in pools)),
         has_single=bool(single),
@@ -88,7 +85,7 @@ def _known(amounts: Iterable[Decimal | None]) -> list[Decimal]:
     return [amount for amount in amounts if amount is not None]
 
 
-def _no_equity_because(single: Sequence[FuturesAccount], pools: Sequence[FuturesAccount], undecodable_rows: int) -> str:
+def _why_no_equity(single: Sequence[FuturesAccount], pools: Sequence[FuturesAccount], undecodable_rows: int) -> str:
     if undecodable_rows:
         return f"{counted(undecodable_rows, 'account')} unreadable"
     for row in single:
@@ -130,7 +127,9 @@ def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:
 
 
 def _profit_in_usdt(row: FuturesAccount) -> Decimal | None:
-    return row.unrealized_pl if same(row.margin_coin, "USDT") else _in_usdt(row, row.unrealized_pl)
+    if not row.unrealized_pl or same(row.margin_coin, "USDT"):
+        return row.unrealized_pl
+    return _in_usdt(row, row.unrealized_pl)
 
 
 def _in_usdt(row: FuturesAccount, amount: Decimal | None) -> Decimal | None:
