@@ -12,7 +12,7 @@ from decimal import Decimal
 from tradetui.commands.process.console import ATTENTION, DONE, stdout
 from tradetui.commands.session.bootstrap import desk_settings, open_reader
 from tradetui.commands.session.data_directory import load_privately
-from tradetui.desk.intents.locks import SendsNothing
+from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target

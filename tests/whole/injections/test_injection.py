@@ -22,9 +22,9 @@ from tests.whole.injections.injection import AwaitPoint, Injected, Injector, Kin
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk import task_groups
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.states import ENDED, Intent, State, WrongStep
+from tradetui.desk.intents.states import ENDED, Intent, State, WrongStep, scope_of
 from tradetui.desk.reversal import execution, intent_watch, market_state, sending
-from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.sending import Departure, Sending

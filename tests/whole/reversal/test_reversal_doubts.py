@@ -302,10 +302,10 @@ async def test_a_lock_that_others_do_not_see_is_told_and_written_later(
             patch.setattr(Journal, "set_trading_lock", full)
             assert not await one.intents.set_lock(True)
             await asyncio.sleep(2)
-            assert one.intents.locked and not one.intents.lock.is_shared
+            assert one.intents.locked and one.intents.lock.unwritten is not None
             assert not other.intents.locked
         await asyncio.sleep(2)
-        assert one.intents.lock.is_shared
+        assert one.intents.lock.unwritten is None
         assert other.intents.locked
 
 

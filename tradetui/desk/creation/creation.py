@@ -27,8 +27,7 @@ from tradetui.desk.creation.kinds import (
     titles_of,
     what_to_do,
 )
-from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.locks import SendsNothing
+from tradetui.desk.intents.intents import Intents, SendsNothing, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import BackgroundTasks

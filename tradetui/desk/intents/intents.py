@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.open_journal import LossAcceptance, accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
-from tradetui.desk.intents.locks import AccountLock, OpenScopes
-from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
+from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes
+from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, WrongStep
 from tradetui.desk.intents.step_writers import StepWriters
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
@@ -46,6 +46,17 @@ _REMEDIES: Final = {
 }
 
 
+class SendsNothing(StrEnum):
+    """Why a session sends nothing, whatever it is asked to send."""
+
+    MONITOR = "Monitor mode: nothing can be sent."
+    KEY_READS_ONLY = (
+        "This API key can only read: the exchange would refuse the order. "
+        "Allow the key to trade futures on the exchange's site, then start again."
+    )
+    LOCKED = "Trading is locked."
+
+
 class Withheld(Exception):
     """Nothing was sent; `reasons` say why, in sentences."""
 
@@ -59,7 +70,7 @@ class _Changes(NamedTuple):
 
     locked: bool
     open_intents: list[Intent]
-    standing: dict[str, tuple[str, State]]
+    standing: dict[str, OpenIntent]
     elsewhere: dict[str, str]
 
 
@@ -220,16 +231,16 @@ class Intents:
             if await self._disk.run(self._acceptance.is_written, self._location) and self.loss is not None:
                 await self._open_after_loss(self._location)
             return
-        if not self.lock.is_shared:
-            await self._write_lock(True, self.lock.choice)
-        choice, moment = self.lock.choice, Moment.now(self._clock)
+        if self.lock.unwritten is not None:
+            await self._write_lock(self.lock.unwritten)
+        newest_choice, moment = self.lock.newest, Moment.now(self._clock)
         try:
             changes = await self._disk.run(self._read_changes, self._journal, moment)
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._note_fault(JournalFault.UNREADABLE, problem)
             return
         self._acceptance = LossAcceptance(moment)
-        self.lock.take_over(changes.locked, choice)
+        self.lock.take_over(changes.locked, newest_choice)
         self.writers.saw(changes.open_intents)
         self.open_scopes.see(changes.standing, changes.elsewhere)
 
@@ -306,12 +317,12 @@ class Intents:
             await self._disk.run(self._ready().begin, intent, self.account, scope, kind, details, now, after=after)
         except AlreadyOpen as problem:
             if problem.state in set(State):
-                self.open_scopes.began(scope, problem.intent, State(problem.state))
+                self.open_scopes.began(scope, OpenIntent(problem.intent, State(problem.state)))
             raise
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._note_fault(JournalFault.UNWRITABLE, problem)
             raise self._withheld() from None
-        self.open_scopes.began(scope, intent, State.INTENDED)
+        self.open_scopes.began(scope, OpenIntent(intent, State.INTENDED))
 
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
@@ -374,13 +385,13 @@ class Intents:
         and is tried again with every look.
         """
         choice = self.lock.choose(locked, has_journal=self._journal is not None)
-        return asyncio.ensure_future(self._write_lock(locked, choice))
+        return asyncio.ensure_future(self._write_lock(choice))
 
-    async def _write_lock(self, locked: bool, choice: int) -> bool:
+    async def _write_lock(self, choice: LockChoice) -> bool:
         try:
-            return await self.lock.write(self._journal, locked, choice)
+            return await self.lock.write(self._journal, choice)
         except (sqlite3.Error, OSError, FileUnusable) as problem:
             self._note_fault(JournalFault.UNWRITABLE, problem)
-            others = "are not locked, lock them there" if locked else "stay locked"
+            others = "are not locked, lock them there" if choice.locked else "stay locked"
             self.trouble = f"{self.trouble}. The lock is not written: other sessions {others}"
             return False

@@ -7,117 +7,116 @@ screen and refuses early; whatever is sent asks the journal again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
+from dataclasses import dataclass
 
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.states import ENDED, State
+from tradetui.desk.intents.states import ENDED, OpenIntent, State, scope_name
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 
 
-class SendsNothing(StrEnum):
-    """Why a session sends nothing, whatever it is asked to send."""
+@dataclass(frozen=True, eq=False, slots=True)
+class LockChoice:
+    """One decision of this session's trader to lock or unlock; two decisions are never the same."""
 
-    MONITOR = "Monitor mode: nothing can be sent."
-    KEY_READS_ONLY = (
-        "This API key can only read: the exchange would refuse the order. "
-        "Allow the key to trade futures on the exchange's site, then start again."
-    )
-    LOCKED = "Trading is locked."
+    locked: bool
 
 
 class AccountLock:
-    """The lock that is chosen by hand. A session's newest choice counts, even where an older one is written later."""
+    """The lock on all trading of an account. It holds while any of these is so:
+
+    - the profile starts the session locked, and nobody has chosen here yet;
+    - the journal says that trading is locked: this holds in every session of the account;
+    - a lock that was chosen here could not be written: this holds in this session alone, until it is written.
+
+    The newest choice counts, even where an older one is written or read later.
+    """
 
     def __init__(self, disk: Disk, clock: Clock, *, locked: bool) -> None:
-        self.is_shared = True
-        """Whether the other sessions see that this one was locked by hand."""
-        self.here = locked
-        """Whether this session is locked, whatever the others see."""
-        self._everywhere = False
+        """`locked` is whether the session starts locked."""
+        self.newest: LockChoice | None = None
+        self.unwritten: LockChoice | None = None
+        """The choice to lock that is still to be written: no other session sees it."""
+        self._starts_locked = locked
+        self._in_journal = False
         self._disk = disk
         self._clock = clock
-        self.choice = 0
-        """The number of the newest choice of this session."""
 
     @property
     def locked(self) -> bool:
-        """Whether it was locked in this session, or by hand in any process of the account."""
-        return self.here or self._everywhere
+        return self._starts_locked or self._in_journal or self.unwritten is not None
 
-    def choose(self, locked: bool, *, has_journal: bool) -> int:
-        """Lock or unlock at once; gives the number of the choice, with which it is to be written."""
-        self.choice += 1
-        self._everywhere = locked
-        # Without a journal no other session can see it, so it holds in this one alone.
-        self.here = locked and not has_journal
-        self.is_shared = True
-        return self.choice
+    def choose(self, locked: bool, *, has_journal: bool) -> LockChoice:
+        """Lock or unlock this session at once; `write` then does so for the others."""
+        choice = self.newest = LockChoice(locked)
+        self._starts_locked = False
+        # The choice is taken for written until writing it fails, or the journal is read again.
+        self._in_journal = locked
+        self.unwritten = choice if locked and not has_journal else None
+        return choice
 
-    def take_over(self, locked: bool, choice: int) -> None:
-        """Take the journal's lock, unless a choice was made here since it was read."""
-        if choice == self.choice:
-            self._everywhere = locked
-
-    async def write(self, journal: Journal | None, locked: bool, choice: int) -> bool:
-        """Write a choice for every process; whether it was written. A lock that was not holds in this session alone.
+    async def write(self, journal: Journal | None, choice: LockChoice) -> bool:
+        """Write a choice where every session sees it; False where it is not written, as without a journal.
 
         Raises:
             FileUnusable, sqlite3.Error, OSError: the newest choice cannot be written.
         """
-        if journal is None:
-            self.is_shared = not locked
-            return False
+        is_written = False
         try:
-            await self._disk.run(journal.set_trading_lock, locked, Moment.now(self._clock))
+            if journal is not None:
+                await self._disk.run(journal.set_trading_lock, choice.locked, Moment.now(self._clock))
+                is_written = True
         except Exception:
-            if choice != self.choice:
-                return False
-            self.here = self.here or locked
-            self.is_shared = not locked
-            raise
-        if choice == self.choice:
-            self.is_shared, self.here = True, False
-        return True
+            if choice is self.newest:
+                raise
+        finally:
+            if choice is self.newest:
+                self.unwritten = choice if choice.locked and not is_written else None
+        return is_written
+
+    def take_over(self, locked: bool, newest: LockChoice | None) -> None:
+        """Take the journal's lock, unless a choice was made here after `newest`, when reading it began."""
+        if newest is self.newest:
+            self._in_journal = locked
 
 
 class OpenScopes:
     """Open intents by the scope they lock: those of this account's journal, and those of journals elsewhere."""
 
     def __init__(self) -> None:
-        self._here: dict[str, tuple[str, State]] = {}
+        self._here: dict[str, OpenIntent] = {}
         self._elsewhere: dict[str, str] = {}
 
-    def see(self, here: Mapping[str, tuple[str, State]], elsewhere: Mapping[str, str]) -> None:
-        """Take over what was read: intent and state by scope, and what holds scopes in other directories, in words."""
+    def see(self, here: Mapping[str, OpenIntent], elsewhere: Mapping[str, str]) -> None:
+        """Take over what was read, by scope; of what holds scopes in other directories a sentence is known."""
         self._here, self._elsewhere = dict(here), dict(elsewhere)
 
-    def began(self, scope: str, intent: str, state: State) -> None:
-        self._here[scope] = (intent, state)
+    def began(self, scope: str, intent: OpenIntent) -> None:
+        self._here[scope] = intent
 
     def stepped(self, intent: str, state: State) -> None:
         """Take over an intent's new state; an end frees its scope."""
-        for scope, (open_intent, _) in tuple(self._here.items()):
-            if open_intent == intent and state in ENDED:
+        scopes = [scope for scope, open_intent in self._here.items() if open_intent.id == intent]
+        for scope in scopes:
+            if state in ENDED:
                 del self._here[scope]
-            elif open_intent == intent:
-                self._here[scope] = (intent, state)
+            else:
+                self._here[scope] = OpenIntent(intent, state)
 
     def holder(self, scope: str) -> str | None:
         """The intent that locks a scope, as its id and state; None where none does."""
-        holder = self._here.get(scope)
-        return f"{holder[0]}, {holder[1]}" if holder is not None else self._elsewhere.get(scope)
+        return str(self._here[scope]) if scope in self._here else self._elsewhere.get(scope)
 
     def ids(self) -> frozenset[str]:
-        return frozenset(intent for intent, _ in self._here.values())
+        return frozenset(intent.id for intent in self._here.values())
 
     def names(self) -> tuple[tuple[str, State | None], ...]:
         """The scopes of open intents, unknown outcomes first; the state is None for intents in other directories."""
-        scopes: dict[str, State | None] = {scope: state for scope, (_, state) in self._here.items()}
-        scopes = dict.fromkeys(self._elsewhere) | scopes
-        most_urgent_first = sorted(scopes.items(), key=lambda named: (named[1] is not State.UNKNOWN, named[1] is None))
-        return tuple((scope.rpartition("|")[2], state) for scope, state in most_urgent_first)
+        states: dict[str, State | None] = {**dict.fromkeys(self._elsewhere)}
+        states |= {scope: intent.state for scope, intent in self._here.items()}
+        most_urgent_first = sorted(states.items(), key=lambda scope: (scope[1] is not State.UNKNOWN, scope[1] is None))
+        return tuple((scope_name(scope), state) for scope, state in most_urgent_first)
 
     def sentences(self) -> tuple[str, ...]:
-        elsewhere = (f"{scope}: {holder}" for scope, holder in self._elsewhere.items() if scope not in self._here)
-        return (*(f"{scope}: {intent}, {state}" for scope, (intent, state) in self._here.items()), *elsewhere)
+        scopes = dict.fromkeys((*self._here, *self._elsewhere))
+        return tuple(f"{scope}: {self.holder(scope)}" for scope in scopes)

@@ -44,6 +44,26 @@ _LAST_STEP_TELLS: Final = frozenset({State.CORRECTED, State.RELEASED})
 """States in which what earlier steps said of the end is not so any more."""
 
 
+def scope_of(product_type: str, symbol: str) -> str:
+    """The scope that a reversal locks; a creation locks its own kind."""
+    return f"{product_type}|{symbol.upper()}"
+
+
+def scope_name(scope: str) -> str:
+    """A scope as a trader names it: the symbol of a reversal, or the kind of a creation."""
+    return scope.rpartition("|")[2]
+
+
+class OpenIntent(NamedTuple):
+    """An intent that locks a scope, and its state as far as a session knows it."""
+
+    id: str
+    state: State
+
+    def __str__(self) -> str:
+        return f"{self.id}, {self.state}"
+
+
 class AlreadyOpen(Exception):
     """An intent of the same scope is not settled yet; `intent` is its id."""
 

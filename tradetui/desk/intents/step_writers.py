@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from tradetui.desk.intents.states import Event, Intent, State, elapsed_s
+from tradetui.desk.intents.states import Event, Intent, OpenIntent, State, elapsed_s
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.process_life import ProcessLives
 
@@ -38,12 +38,12 @@ class StepWriters:
             return True  # no process outlives its boot, whoever has its number now
         return self.lives is not None and self.lives.has_ended(event.owner)
 
-    def standing(self, intents: Iterable[Intent]) -> dict[str, tuple[str, State]]:
+    def standing(self, intents: Iterable[Intent]) -> dict[str, OpenIntent]:
         """Each intent and its state by scope; what a process that died had sent is unknown before anybody writes so."""
         standing = {}
         for intent in intents:
-            lost = intent.state is State.SENT and self.has_ended(intent.events[-1])
-            standing[intent.scope] = (intent.id, State.UNKNOWN if lost else intent.state)
+            is_lost = intent.state is State.SENT and self.has_ended(intent.events[-1])
+            standing[intent.scope] = OpenIntent(intent.id, State.UNKNOWN if is_lost else intent.state)
         return standing
 
     def saw(self, intents: Iterable[Intent]) -> None:

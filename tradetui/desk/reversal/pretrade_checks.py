@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from tradetui.desk.intents.locks import SendsNothing
+from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Button, Input, Static
 from textual.widgets.button import ButtonVariant
 
-from tradetui.desk.intents.locks import SendsNothing
+from tradetui.desk.intents.intents import SendsNothing
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import key_named

@@ -90,7 +90,7 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
         return f"{Alarm.OTHER_OWNER}: {key_named('lock')}"
     if intents.loss is not None:
         return f"{Alarm.JOURNAL_LOST}: {key_named('lock')}"
-    if not intents.lock.is_shared:
+    if intents.lock.unwritten is not None:
         return Alarm.LOCKED_HERE_ONLY
     if intents.fault is not None:
         return f"JOURNAL {intents.fault.upper()}: {key_named('lock')}"

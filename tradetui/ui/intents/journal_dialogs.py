@@ -116,7 +116,7 @@ class ReleaseDialog(WordDialog[str | None]):
         self.dismiss(self._why)
 
 
-async def release(app: App[Any], released: Awaitable[object]) -> bool:
+async def show_release(app: App[Any], released: Awaitable[object]) -> bool:
     """Wait for a release and show its result; returns whether it is known to be released."""
     try:
         await released

@@ -5,21 +5,21 @@ An intent is a reversal or a creation; the journal has each step of it. Enter sh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import tzinfo
+from collections.abc import Awaitable, Iterator, Mapping
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import on
 from textual.content import Content
 
-from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
-from tradetui.desk.intents.states import ENDED, Intent
+from tradetui.desk.intents.states import ENDED, Intent, State, scope_name
+from tradetui.desk.tables.cells.column import Column, Tone, ranked, time_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
-from tradetui.ui.intents.journal_dialogs import CAUTION, DOUBT_CAUTION, ReleaseDialog, release
+from tradetui.ui.intents.journal_dialogs import CAUTION, DOUBT_CAUTION, ReleaseDialog, show_release
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.safe_text import notify, sanitized
@@ -32,10 +32,36 @@ from tradetui.wire.json_text import dump_json
 from tradetui.wire.text import shown_of
 
 if TYPE_CHECKING:
-    from tradetui.desk.creation import Creation
     from tradetui.ui.settings.ui_settings import UiSettings
 
-_NAMES: Final[Mapping[str, str]] = {
+_TONES: Final = {
+    State.SETTLED: Tone.PLAIN,
+    State.WITHDRAWN: Tone.MUTED,
+    State.REJECTED: Tone.MUTED,
+    State.RELEASED: Tone.MUTED,
+}
+
+
+def _began_at(intent: Intent) -> datetime:
+    return utc_moment(intent.events[0].at_ms)
+
+
+def _end_of(intent: Intent) -> str:
+    return intent.end or UNKNOWN
+
+
+def _tone_of(intent: Intent) -> Tone:
+    return _TONES.get(intent.state, Tone.WARN)
+
+
+_COLUMNS: Final[tuple[Column[Intent], ...]] = ranked(
+    time_column("at", "Written", _began_at, received=False),
+    Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_tone_of),
+    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26, sources=(("id", lambda row: row.id),)),
+    Column("ended", "How it ended", _end_of, lambda row, _: _end_of(row), 20),
+    kept_longest="title,at,state,ended",
+)
+_DETAIL_TITLES: Final[Mapping[str, str]] = {
     "before": "held before",
     "after": "expected",
     "mode": "position mode",
@@ -67,7 +93,7 @@ class JournalScreen(RecordsScreen[Intent]):
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self._table = RecordTable(JOURNAL, id="table-journal")
+        self._table = RecordTable(_COLUMNS, id="table-journal")
         self._intents: tuple[Intent, ...] = ()
         self._generation = 0
         self._trouble = ""
@@ -75,6 +101,7 @@ class JournalScreen(RecordsScreen[Intent]):
     def on_mount(self) -> None:
         self.query_one(RecordsFrame).entitle(sanitized("Journal"))
         self.show_zone()
+        self._show(())
         self.set_interval(JOURNAL_READ_EVERY_S, self._read_again)
         self.run_worker(self._read_again(), exit_on_error=False)
 
@@ -84,15 +111,18 @@ class JournalScreen(RecordsScreen[Intent]):
             return
         try:
             intents = tuple(await desk.intents.newest())
-            self._trouble = ""
         except Exception as problem:
             self._trouble = str(problem)
-            intents = self._intents
-        if intents != self._intents or not self._generation:
-            self._intents = intents
-            self._generation += 1
-            self._table.set_source(MemoryRows(intents, [intent.id for intent in intents], self._generation))
+        else:
+            self._trouble = ""
+            if intents != self._intents:
+                self._show(intents)
         self.refresh_states()
+
+    def _show(self, intents: tuple[Intent, ...]) -> None:
+        self._intents = intents
+        self._generation += 1
+        self._table.set_source(MemoryRows(intents, [intent.id for intent in intents], self._generation))
 
     @property
     def subject(self) -> str:
@@ -122,29 +152,34 @@ class JournalScreen(RecordsScreen[Intent]):
             self.app.push_screen(LinesDialog(f"Intent {intent.id}", lines, keys, is_tall=True))
 
     def action_release(self) -> None:
+        """Ask for the reason of a release, unless it could not be released now: nobody types one in vain."""
         desk, intent = self.desk, self._table.cursor.record
         if not self.able("release") or desk is None or desk.execution is None or intent is None:
             return
-        if self._creation_of(intent) is None and (reason := desk.execution.reason_against_release(intent)):
-            # Checked first, so that nobody types a reason in vain.
-            notify(self.app, reason, severity="warning")
-            return
-        next_step, name = intent.details.get("next"), intent.scope.rpartition("|")[2]
+        execution, creation = desk.execution, desk.creation
+        if creation is not None and creation.made(intent):
+            release = creation.release
+        else:
+            release = execution.release
+            if reason := execution.reason_against_release(intent):
+                notify(self.app, reason, severity="warning")
+                return
+
+        def confirmed(why: str) -> None:
+            self.run_worker(self._release(release(intent.id, why)), exit_on_error=False)
+
+        ask_in_dialog(self, self._release_dialog(intent), confirmed)
+
+    @staticmethod
+    def _release_dialog(intent: Intent) -> ReleaseDialog:
+        """What a creation is to be followed by is its own caution; an intent that has ended left only a doubt."""
+        next_step = intent.details.get("next")
         ends_doubt = not next_step and intent.state in ENDED
         caution = str(next_step or (DOUBT_CAUTION if ends_doubt else CAUTION))
-        dialog = ReleaseDialog(intent.title, end_of_intent(intent), name, caution, ends_doubt=ends_doubt)
-        ask_in_dialog(self, dialog, lambda why: self.run_worker(self._release(intent, why), exit_on_error=False))
+        return ReleaseDialog(intent.title, _end_of(intent), scope_name(intent.scope), caution, ends_doubt=ends_doubt)
 
-    def _creation_of(self, intent: Intent) -> Creation | None:
-        creation = self.desk.creation if self.desk is not None else None
-        return creation if creation is not None and creation.made(intent) else None
-
-    async def _release(self, intent: Intent, why: str) -> None:
-        desk = self.desk
-        assert desk is not None and desk.execution is not None
-        creation = self._creation_of(intent)
-        work = desk.execution.release(intent.id, why) if creation is None else creation.release(intent.id, why)
-        await release(self.app, work)
+    async def _release(self, released: Awaitable[None]) -> None:
+        await show_release(self.app, released)
         await self._read_again()
 
 
@@ -173,8 +208,8 @@ def _value_lines(name: str, value: Any) -> Iterator[Content]:
         for field, element in value.items():
             yield line(f"    {field}", _text(element))
         return
-    shown = _POSITION_MODES.get(value, value) if name == "mode" else _text(value)
-    yield line(f"  {_NAMES.get(name, name)}", shown)
+    shown = _POSITION_MODES.get(str(value), value) if name == "mode" else _text(value)
+    yield line(f"  {_DETAIL_TITLES.get(name, name)}", shown)
 
 
 def _text(value: Any) -> str:

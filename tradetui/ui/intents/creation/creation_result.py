@@ -23,7 +23,7 @@ from tradetui.desk.intents.states import State
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKeysDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.intents.journal_dialogs import ReleaseDialog, release
+from tradetui.ui.intents.journal_dialogs import ReleaseDialog, show_release
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text import scrub
 
@@ -141,5 +141,5 @@ class ResultDialog(IssuedKeysDialog):
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._released(why), exit_on_error=False))
 
     async def _released(self, why: str) -> None:
-        if await release(self.app, self._creation.release(self._created.intent, why)):
+        if await show_release(self.app, self._creation.release(self._created.intent, why)):
             self.dismiss()

@@ -13,7 +13,8 @@ from textual.app import App
 from textual.content import Content
 from textual.notifications import SeverityLevel
 
-from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
+from tradetui.desk.intents.states import scope_of
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent

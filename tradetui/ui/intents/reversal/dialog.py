@@ -17,7 +17,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from tradetui.desk.intents.locks import SendsNothing
+from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocols import trading_app
