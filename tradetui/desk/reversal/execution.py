@@ -1,9 +1,14 @@
-"""The one way a reversal is sent: previewed, guarded, read again, journalled, sent once, and followed to its end."""
+"""The one way a reversal is sent: previewed, guarded, read again, journalled, sent once, and followed to its end.
+
+Each part has a file of its own: `market_state` reads, `pretrade_checks` guards, `sending` journals and sends,
+`tracking` follows, `intent_watch` takes up what was left behind. Here is the order in which they come.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
@@ -12,7 +17,7 @@ from tradetui.desk.account.identity import current_owner
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.states import ENDED, Intent, State
+from tradetui.desk.intents.states import ENDED, Intent, State, scope_of
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
@@ -31,9 +36,8 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.trading.positions import Position
 from tradetui.wire.enums import PositionMode, Side
-from tradetui.wire.product_types import ProductType
 
-__all__ = ["KIND", "Execution", "NotConfirmed", "scope_of"]
+__all__ = ["KIND", "Execution", "NotConfirmed"]
 
 READING_AGAIN_S: Final = 20.0
 """Reading again before sending takes a second; what it rests on must be three seconds old at most."""
@@ -57,10 +61,16 @@ class Execution:
         self._reads = OrderReads(client, self._market_state)
         self._tracker = OutcomeTracker(self._reads, self._market_state, self.intents, clock)
         self._sendings: dict[str, Sending] = {}
+        """The attempts of this session that have not ended, by their intent."""
         self._tasks = BackgroundTasks()
         self.followed = FollowedReversals(self._tracker, clock, self._tasks)
         self._watch = IntentWatch(
-            self.intents, self.followed, self._sendings.keys(), self._tasks, clock, self._recall_if_readable
+            self.intents,
+            self.followed,
+            self._tasks,
+            clock,
+            is_sending=lambda intent: intent in self._sendings,
+            looked=self._recall_if_readable,
         )
 
     # The journal
@@ -157,48 +167,53 @@ class Execution:
         Raises NotConfirmed for a check, a change since the preview, or the journal, with nothing sent; NotSent,
         Rejected and their like where the exchange did not take it, with nothing done.
         """
-        if reasons := self.blocking_reasons(shown, typed):
-            raise NotConfirmed(reasons, shown)
-        departure = departure or Departure()
-        if departure.withdrawn:
-            raise NotConfirmed(("You withdrew it.",), shown)
-        assert shown.target.product_type is not None
-        scope = scope_of(shown.target.product_type, shown.target.symbol)
-        for sending in self._sendings.values():
-            if sending.scope == scope and sending.departure.withdrawn:
-                raise NotConfirmed(("The attempt you withdrew has not ended yet: confirm again in a moment.",), shown)
-            if sending.scope == scope:
-                raise NotConfirmed(("This reversal is being sent already.",), shown)
-        intent = self.intents.new_id()
-        sending = Sending(
-            self._client,
-            self._reads,
-            self.intents,
-            self._clock,
-            intent=intent,
-            scope=scope,
-            run_in_background=self._tasks.begin,
-            departure=departure,
-        )
-        self._sendings[intent] = sending
-        task: asyncio.Task[Sent] = self._tasks.begin(self._confirm(sending, shown, typed))
+        sending = self._begin_attempt(shown, typed, departure or Departure())
+        task: asyncio.Task[Sent] = self._tasks.begin(self._read_and_send(sending, shown, typed))
         try:
             async with asyncio.timeout(CONFIRMING_S):
-                sent = await asyncio.shield(task)
+                return await asyncio.shield(task)
         except (NotConfirmed, ExchangeError):
             raise
         except BaseException as problem:
             sending.abandon()
             if is_cancelled(problem):
-                raise
+                raise  # the caller went away: the task goes on by itself
             if task.done() and not task.cancelled():
                 return task.result()
+            # It hangs, or was cancelled before its first step: whether its request has left is known all the same.
             task.cancel()
             sent = sending.after_failure(problem)
-            self.followed.track(sent)
+        self.followed.track(sent)
         return sent
 
-    async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
+    def _begin_attempt(self, shown: Preview, typed: str, departure: Departure) -> Sending:
+        """One attempt for a symbol at a time; raises NotConfirmed where a check, or another attempt, is against it."""
+        if reasons := self.blocking_reasons(shown, typed):
+            raise NotConfirmed(reasons, shown)
+        if departure.withdrawn:
+            raise NotConfirmed(("You withdrew it.",), shown)
+        assert shown.target.product_type is not None
+        scope = scope_of(shown.target.product_type, shown.target.symbol)
+        for other in self._sendings.values():
+            if other.scope == scope and other.departure.withdrawn:
+                raise NotConfirmed(("The attempt you withdrew has not ended yet: confirm again in a moment.",), shown)
+            if other.scope == scope:
+                raise NotConfirmed(("This reversal is being sent already.",), shown)
+        sending = Sending(
+            self._client,
+            self._reads,
+            self.intents,
+            self._clock,
+            intent=self.intents.new_id(),
+            scope=scope,
+            run_in_background=self._tasks.begin,
+            departure=departure,
+        )
+        self._sendings[sending.intent] = sending
+        return sending
+
+    async def _read_and_send(self, sending: Sending, shown: Preview, typed: str) -> Sent:
+        """The whole of an attempt; what fails in an unforeseen way is followed wherever its request may have left."""
         try:
             fresh, before_reading = await self._read_before_sending(shown, typed)
             sent = await sending.send(fresh, before_reading)
@@ -273,13 +288,13 @@ class Execution:
         """Why a reversal cannot be given free yet, None where it can."""
         if pending := self._tracker.pending(intent.id):
             return f"Its order is still live at the exchange ({pending}): cancel it there first."
-        left_s = ABSENCE_S - self._tracker.waited_s(intent)
+        left_s = math.ceil(ABSENCE_S - self._tracker.waited_s(intent))
         if left_s > 0:
-            return f"It may still arrive at the exchange; in {-(-left_s // 1):.0f} s it can be released."
+            return f"It may still arrive at the exchange; in {left_s} s it can be released."
         if intent.state is State.CORRECTED:
-            left_s = ABSENCE_S - self.intents.writers.elapsed_s(intent.events[-1])
+            left_s = math.ceil(ABSENCE_S - self.intents.writers.elapsed_s(intent.events[-1]))
             if left_s > 0:
-                return f"Its order went on filling; in {-(-left_s // 1):.0f} s it can be released."
+                return f"Its order went on filling; in {left_s} s it can be released."
         return None
 
     async def release(self, intent: str, why: str) -> None:
@@ -291,16 +306,13 @@ class Execution:
         read = await self.intents.read(intent)
         if reason := self.reason_against_release(read):
             raise Withheld((reason,))
-        details, last_state = {"why": why}, read.state
-        if last_state in ENDED and read.contradiction:
-            details["contradiction"] = ""
-        # A settled end that rests on fills in doubt is one no more.
-        for state in (State.CORRECTED, State.RELEASED) if last_state is State.SETTLED else (State.RELEASED,):
-            await self.intents.step(intent, state, details, prior=last_state)
-            last_state = state
+        details, state = {"why": why}, read.state
+        if state in ENDED and read.contradiction:
+            details["contradiction"] = ""  # fills are trusted again
+        if state is State.SETTLED:
+            # An end that rests on fills in doubt is none: it is corrected before it is released.
+            await self.intents.step(intent, State.CORRECTED, details, prior=state)
+            state = State.CORRECTED
+        await self.intents.step(intent, State.RELEASED, details, prior=state)
         await self.intents.refresh()
         self._tasks.begin(self._recall_if_readable())
-
-
-def scope_of(product_type: ProductType, symbol: str) -> str:
-    return f"{product_type}|{symbol.upper()}"

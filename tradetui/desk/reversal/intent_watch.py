@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,24 +39,25 @@ class _Failure:
 
 
 class IntentWatch:
-    """Runs for as long as a session has a journal. `sending` are the intents that this session sends itself."""
+    """Runs for as long as a session has a journal."""
 
     def __init__(
         self,
         intents: Intents,
         followed: FollowedReversals,
-        sending: Collection[str],
         tasks: BackgroundTasks,
         clock: Clock,
+        *,
+        is_sending: Callable[[str], bool],
         looked: Callable[[], Awaitable[None]],
     ) -> None:
-        """`looked` is awaited after each look into the journal."""
-        self._looked = looked
+        """`is_sending` says whether this session sends an intent itself; `looked` is awaited after each look."""
         self._intents = intents
         self._followed = followed
-        self._sending = sending
         self._tasks = tasks
         self._clock = clock
+        self._is_sending = is_sending
+        self._looked = looked
         self._taken_up: set[str] = set()
         self._failures: dict[Callable[[bool], Awaitable[None]], _Failure] = {}
 
@@ -103,11 +104,10 @@ class IntentWatch:
     async def _take_up(self, first: bool) -> None:
         """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
         at_least_s = 0.0 if first else OTHERS_FOLLOW_S
-        known = self._taken_up.union(self._sending)
-        if at_least_s and not self._intents.open_scopes.ids() - known:
+        if not first and all(map(self._is_known, self._intents.open_scopes.ids())):
             return
         for intent in await self._intents.not_settled():
-            if intent.kind != KIND or intent.id in known:
+            if intent.kind != KIND or self._is_known(intent.id):
                 continue
             if self._followed.has(intent.id) and intent.state not in (State.INTENDED, State.SENT):
                 continue
@@ -116,6 +116,9 @@ class IntentWatch:
                 continue
             self._taken_up.add(intent.id)
             self._tasks.begin(self._take_up_one(intent))
+
+    def _is_known(self, intent: str) -> bool:
+        return intent in self._taken_up or self._is_sending(intent)
 
     async def _take_up_one(self, intent: Intent) -> None:
         try:
