@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from decimal import Decimal
@@ -18,7 +18,7 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import PositionMode, Side, same
+from tradetui.wire.enums import PositionMode, PositionSide, Side, same
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
@@ -53,29 +53,33 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The plan with its estimates and what it rests on. Times are monotonic seconds.
-
-    `requested_at` is when the first of what may change was requested: nothing it says is younger than that for certain.
-    """
+    """The plan with its estimates and what it rests on. Times are monotonic seconds."""
 
     target: Target
     plan: ReversalPlan | None
     mode: PositionMode | None
     mode_from: str
+    """Where the position mode is known from, or why it is not."""
     position: Position | None
+    """The leg that is reversed; without a plan the symbol's first."""
     positions: tuple[Position, ...]
+    """The positions of the product type."""
     estimates: ReversalEstimates | None
     resting: tuple[OrderImpact, ...]
     order_ids: frozenset[str]
     requested_at: float
+    """When the first of what may change was requested: nothing it says is younger than that for certain."""
     read_at: float
     contract: Contract | None = None
     newest_fill: str | None = None
+    """The id of the symbol's newest fill."""
     recent_fills: frozenset[str] = frozenset()
+    """The ids of its fills of the last minute, among which late ones may still come in."""
     stops: tuple[TriggerOrder, ...] | None = None
     unread_stops: int = 0
     """How many rows of stops could not be read."""
     doubts: tuple[str, ...] = ()
+    """Why the position is not known for certain, or why there is no plan, in sentences."""
 
     @property
     def notional(self) -> Decimal | None:
@@ -113,8 +117,10 @@ class Preview:
         since = unproven_since(self.positions, self.target.symbol)
         if not since:
             return ""
-        moments = [moment for moment in since if moment is not None]
-        begins = f" since {dated_text(local := min(moments).astimezone(zone), None)} {local:%Z}" if moments else ""
+        begins = ""
+        if moments := [moment for moment in since if moment is not None]:
+            first = min(moments).astimezone(zone)
+            begins = f" since {dated_text(first, None)} {first:%Z}"
         return f"summed from fills{begins}; anything opened before is not known, and would stay open"
 
     def expired(self, now: float) -> bool:
@@ -176,17 +182,15 @@ _SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that is not as it was shown. `row` is the order's id, the request's or the contract's field, or the
-    other leg it is about.
-
-    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed, `HELD` all holdings where
-    the side or the mode is another one.
-    """
+    """One fact that is not as it was shown, with exact texts of what it was and is."""
 
     fact: ChangedFact
+    """`SIZE` is the size of the leg that is reversed, `HELD` all holdings where the side or the mode is another one."""
     before: str
     now: str
     row: str = ""
+    """Which one has changed, of facts that there are several of: an order by its id, a field of the request or of the
+    contract, a leg that is not the reversed one."""
 
     def __str__(self) -> str:
         before, now = self.before, self.now
@@ -206,38 +210,56 @@ class Change:
 
 
 def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
-    """The changes since the preview was shown; empty where confirming still holds."""
+    """The changes since the preview was shown; empty where confirming still holds.
+
+    A fact that is not known any more is no change: where it decides, the checks before sending refuse for it.
+    """
     if old.plan is None:
         return () if new.plan is None else (Change(ChangedFact.POSSIBLE_AGAIN, _NONE, new.plan.title),)
     if new.plan is None:
         doubts = "; ".join(doubt.removesuffix(".") for doubt in new.doubts)
         return (Change(ChangedFact.NOT_POSSIBLE, old.plan.title, doubts or "nothing is left to reverse"),)
-    return tuple(_changes(old, old.plan, new, new.plan))
+    held = tuple(_changed_holdings(old.plan, new.plan))
+    return (
+        *_changed_account(old, old.plan, new, new.plan),
+        *held,
+        # The size of the whole position follows the leg, which is named already.
+        *_changed_request(old.plan, new.plan, ignored=("size",) if held else ()),
+        *_changed_orders(old, new),
+        *_changed_contract(old.contract, new.contract),
+        *_changed_amounts(old, new),
+    )
 
 
-def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan) -> Iterator[Change]:
-    if shown.params.product_type is not now.params.product_type:
-        yield Change(ChangedFact.PRODUCT_TYPE, str(shown.params.product_type), str(now.params.product_type))
+def _changed_account(old: Preview, old_plan: ReversalPlan, new: Preview, new_plan: ReversalPlan) -> Iterator[Change]:
+    if old_plan.params.product_type is not new_plan.params.product_type:
+        yield Change(ChangedFact.PRODUCT_TYPE, str(old_plan.params.product_type), str(new_plan.params.product_type))
     if old.mode is not new.mode:
         yield Change(ChangedFact.MODE, str(old.mode), str(new.mode))
-    now_held = {leg.leg: leg for leg in new.positions if leg.symbol == new.target.symbol}
-    for leg in old.positions:
-        if leg.symbol == old.target.symbol and leg.leg in now_held:
-            yield from _changed_margin(leg, now_held[leg.leg], is_reversed=leg.is_long == shown.reverses_long)
-    held = tuple(_changed_holdings(shown, now))
-    yield from held
-    before_fields, now_fields = _fields(shown), _fields(now)
-    for name in dict.fromkeys([*before_fields, *now_fields]):
-        before, value = before_fields.get(name), now_fields.get(name)
-        # The size of the whole position follows the leg, which is named already.
-        if before != value and not (name == "size" and held):
-            yield Change(ChangedFact.REQUEST, _text(before), _text(value), name)
-    orders = {order.order_id: order.summary for preview in (old, new) for order in preview.resting}
+    positions_now = {position.leg: position for position in new.positions if position.symbol == new.target.symbol}
+    for position in old.positions:
+        if position.symbol == old.target.symbol and position.leg in positions_now:
+            is_reversed = position.is_long == old_plan.reverses_long
+            yield from _changed_margin(position, positions_now[position.leg], is_reversed=is_reversed)
+
+
+def _changed_request(old: ReversalPlan, new: ReversalPlan, *, ignored: Collection[str]) -> Iterator[Change]:
+    fields, fields_now = old.request_fields(), new.request_fields()
+    for name in dict.fromkeys([*fields, *fields_now]):
+        before, now = fields.get(name), fields_now.get(name)
+        if before != now and name not in ("clientOid", *ignored):
+            yield Change(ChangedFact.REQUEST, _text(before), _text(now), name)
+
+
+def _changed_orders(old: Preview, new: Preview) -> Iterator[Change]:
+    summaries = {order.order_id: order.summary for preview in (old, new) for order in preview.resting}
     for order_id in sorted(old.order_ids - new.order_ids):
-        yield Change(ChangedFact.ORDER_GONE, orders.get(order_id, order_id), _NONE, order_id)
+        yield Change(ChangedFact.ORDER_GONE, summaries.get(order_id, order_id), _NONE, order_id)
     for order_id in sorted(new.order_ids - old.order_ids):
-        yield Change(ChangedFact.NEW_ORDER, _NONE, orders.get(order_id, order_id), order_id)
-    yield from _changed_contract(old.contract, new.contract)
+        yield Change(ChangedFact.NEW_ORDER, _NONE, summaries.get(order_id, order_id), order_id)
+
+
+def _changed_amounts(old: Preview, new: Preview) -> Iterator[Change]:
     if not old.margin_short and new.margin_short:
         yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
     if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * PRICE_TOLERANCE:
@@ -270,26 +292,20 @@ def _changed_contract(before: Contract | None, now: Contract | None) -> Iterator
             yield Change(ChangedFact.CONTRACT, exact_digits(was), exact_digits(limit), name)
 
 
-def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change]:
-    before, held = shown.before, now.before
-    if before == held:
+def _changed_holdings(old: ReversalPlan, new: ReversalPlan) -> Iterator[Change]:
+    before, now = old.before, new.before
+    if before == now:
         return
-    if isinstance(before, Legs) and isinstance(held, Legs):
-        for fact, was, size in (
-            (ChangedFact.LONG, before.long, held.long),
-            (ChangedFact.SHORT, before.short, held.short),
-        ):
-            if was != size:
-                reversed_leg = (fact is ChangedFact.LONG) == shown.reverses_long
-                yield Change(ChangedFact.SIZE if reversed_leg else fact, exact_digits(was), exact_digits(size))
-    elif isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0:
-        yield Change(ChangedFact.SIZE, exact_digits(abs(before.net)), exact_digits(abs(held.net)))
+    if isinstance(before, Legs) and isinstance(now, Legs):
+        for leg in (PositionSide.LONG, PositionSide.SHORT):
+            size, size_now = before.size_of(leg), now.size_of(leg)
+            if size != size_now:
+                fact = ChangedFact.SIZE if leg is old.closed_leg else ChangedFact[leg.name]
+                yield Change(fact, exact_digits(size), exact_digits(size_now))
+    elif isinstance(before, Net) and isinstance(now, Net) and before.net * now.net > 0:
+        yield Change(ChangedFact.SIZE, exact_digits(abs(before.net)), exact_digits(abs(now.net)))
     else:
-        yield Change(ChangedFact.HELD, str(before), str(held))
-
-
-def _fields(plan: ReversalPlan) -> dict[str, Any]:
-    return {name: value for name, value in plan.request_fields().items() if name != "clientOid"}
+        yield Change(ChangedFact.HELD, str(before), str(now))
 
 
 def _text(value: object) -> str:
