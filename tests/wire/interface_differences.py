@@ -102,7 +102,7 @@ def differences(document: Document) -> Iterator[str]:
 
 
 def _endpoint(documented: DocumentedEndpoint, endpoint: Endpoint, document: Document) -> Iterator[str]:
-    if (documented.title, documented.method, documented.path) != (endpoint.title, endpoint.method, endpoint.path):
+    if (documented.method, documented.path) != (endpoint.method, endpoint.path):
         yield f"{documented.title}, {documented.method} {documented.path} is documented, {endpoint} is ours"
     yield from _rate(document.limits.get(documented.number, ""), endpoint)
     request: type[Request[Any]] = VirtualSubaccountRequest if documented.number == 2 else endpoint.request

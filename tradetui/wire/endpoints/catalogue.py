@@ -30,11 +30,10 @@ def _pages(
 
 _PUBLIC: Final = RateLimit(20, scope="ip")
 
+# The interface's own endpoints, in its order: the first is its endpoint 1.
 _THIRTEEN: Final = (
     Endpoint(
         name="copytrading.create_api_key",
-        number=1,
-        title="Create copy API key",
         method="POST",
         path="/api/v2/copy/mix-trader/create-copy-api",
         limit=RateLimit(1),
@@ -42,8 +41,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="subaccounts.create_batch",
-        number=2,
-        title="Batch create virtual sub-account and API key",
         method="POST",
         path="/api/v2/user/batch-create-subaccount-and-apikey",
         limit=RateLimit(1),
@@ -51,8 +48,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="spot.fills",
-        number=3,
-        title="Get spot fills",
         path="/api/v2/spot/trade/fills",
         law=RowLaw.APPEND,
         request=spot.SpotFillsRequest,
@@ -61,8 +56,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="broker.transfers",
-        number=4,
-        title="Get sub-accounts deposit and withdrawal records",
         path="/api/v2/broker/all-sub-deposit-withdrawal",
         limit=RateLimit(5),
         law=RowLaw.MUTABLE,
@@ -72,8 +65,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="futures.reverse",
-        number=5,
-        title="Reversal",
         method="POST",
         path="/api/v2/mix/order/click-backhand",
         limit=RateLimit(10, copy_trader=1),
@@ -81,8 +72,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="futures.triggers",
-        number=6,
-        title="Get history trigger order",
         path="/api/v2/mix/order/orders-plan-history",
         law=RowLaw.MUTABLE,
         request=futures.TriggerHistoryRequest,
@@ -91,15 +80,11 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="futures.accounts",
-        number=7,
-        title="Get account list",
         path="/api/v2/mix/account/accounts",
         request=futures_accounts.AccountListRequest,
     ),
     Endpoint(
         name="broker.create_subaccount",
-        number=8,
-        title="Create sub-account (broker)",
         method="POST",
         path="/api/v2/broker/account/create-subaccount",
         limit=RateLimit(1),
@@ -108,8 +93,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="convert.history",
-        number=9,
-        title="Get convert history",
         path="/api/v2/convert/convert-record",
         law=RowLaw.APPEND,
         request=spot.ConvertHistoryRequest,
@@ -118,16 +101,12 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="broker.subaccount_email",
-        number=10,
-        title="Get sub-account email",
         path="/api/v2/broker/account/subaccount-email",
         request=subaccounts.SubaccountEmailRequest,
         time_field="c_time",
     ),
     Endpoint(
         name="spot.bills",
-        number=11,
-        title="Get account bills (spot)",
         path="/api/v2/spot/account/bills",
         law=RowLaw.APPEND,
         request=spot.SpotBillsRequest,
@@ -136,8 +115,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="futures.pending_orders",
-        number=12,
-        title="Get pending orders (futures)",
         path="/api/v2/mix/order/orders-pending",
         law=RowLaw.WHOLE,
         request=futures.PendingOrdersRequest,
@@ -146,8 +123,6 @@ _THIRTEEN: Final = (
     ),
     Endpoint(
         name="futures.fills",
-        number=13,
-        title="Get order fill details (futures)",
         path="/api/v2/mix/order/fills",
         law=RowLaw.APPEND,
         request=futures.FuturesFillsRequest,
@@ -160,7 +135,6 @@ _THIRTEEN: Final = (
 _BEYOND: Final = (
     Endpoint(
         name="futures.positions",
-        title="Get all positions",
         path="/api/v2/mix/position/all-position",
         limit=RateLimit(5),
         request=futures_accounts.PositionsRequest,
@@ -168,14 +142,12 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.order_detail",
-        title="Get order detail",
         path="/api/v2/mix/order/detail",
         request=futures.OrderDetailRequest,
         time_field="c_time",
     ),
     Endpoint(
         name="futures.live_triggers",
-        title="Get pending trigger orders",
         path="/api/v2/mix/order/orders-plan-pending",
         law=RowLaw.WHOLE,
         request=futures.LiveTriggersRequest,
@@ -184,13 +156,11 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.account",
-        title="Get one account with its mode and leverage",
         path="/api/v2/mix/account/account",
         request=futures_accounts.AccountSettingsRequest,
     ),
     Endpoint(
         name="futures.bills",
-        title="Get futures account bills",
         path="/api/v2/mix/account/bill",
         law=RowLaw.APPEND,
         request=futures_accounts.FuturesBillsRequest,
@@ -199,7 +169,6 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.closed_positions",
-        title="Get history of positions",
         path="/api/v2/mix/position/history-position",
         limit=RateLimit(20),
         law=RowLaw.APPEND,
@@ -209,7 +178,6 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.contracts",
-        title="Get contract rules",
         path="/api/v2/mix/market/contracts",
         limit=_PUBLIC,
         request=public.ContractsRequest,
@@ -217,7 +185,6 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.ticker",
-        title="Get ticker",
         path="/api/v2/mix/market/ticker",
         limit=_PUBLIC,
         request=public.TickerRequest,
@@ -226,7 +193,6 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.tickers",
-        title="Get all tickers",
         path="/api/v2/mix/market/tickers",
         limit=_PUBLIC,
         request=public.TickersRequest,
@@ -235,7 +201,6 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="futures.funding_rates",
-        title="Get current funding rates",
         path="/api/v2/mix/market/current-fund-rate",
         limit=_PUBLIC,
         request=public.FundingRatesRequest,
@@ -244,14 +209,12 @@ _BEYOND: Final = (
     ),
     Endpoint(
         name="spot.account_info",
-        title="Get account information",
         path="/api/v2/spot/account/info",
         limit=RateLimit(1),
         request=api_key.AccountInfoRequest,
     ),
     Endpoint(
         name="public.time",
-        title="Get server time",
         path="/api/v2/public/time",
         limit=_PUBLIC,
         request=public.ServerTimeRequest,
@@ -260,7 +223,10 @@ _BEYOND: Final = (
 )
 
 #: Every endpoint by its name, the thirteen of the interface first, in its order.
-CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType({entry.name: entry for entry in _THIRTEEN + _BEYOND})
+CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType(
+    {entry.name: entry._replace(number=number) for number, entry in enumerate(_THIRTEEN, 1)}
+    | {entry.name: entry for entry in _BEYOND}
+)
 
 _BY_REQUEST: Final = {entry.request: entry for entry in CATALOGUE.values()}
 

@@ -51,7 +51,6 @@ class Endpoint(NamedTuple):
     """
 
     name: str
-    title: str
     path: str
     request: type[Request[Any]]
     number: int | None = None
