@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from tradetui.wire.errors import ExchangeError as ExchangeError
 from tradetui.wire.errors import InvalidRequest as InvalidRequest
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.reply import UndecodableRow
+    from tradetui.wire.errors import ErrorFields
 
 
 class AuthenticationFailed(ExchangeError):
@@ -35,17 +36,8 @@ class RateLimited(ExchangeError):
 
     reason = "Too many calls for now"
 
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        retry_after: float | None = None,
-        code: str | None = None,
-        endpoint: str | None = None,
-        http_status: int | None = None,
-        remedy: str | None = None,
-    ) -> None:
-        super().__init__(message, code=code, endpoint=endpoint, http_status=http_status, remedy=remedy)
+    def __init__(self, message: str = "", *, retry_after: float | None = None, **fields: Unpack[ErrorFields]) -> None:
+        super().__init__(message, **fields)
         self.retry_after = retry_after
 
 
@@ -118,12 +110,9 @@ class OutcomeUnknown(ExchangeError):
         message: str = "",
         *,
         stamp_ms: int | None = None,
-        code: str | None = None,
-        endpoint: str | None = None,
-        http_status: int | None = None,
-        remedy: str | None = None,
         undecodable_rows: tuple[UndecodableRow, ...] = (),
+        **fields: Unpack[ErrorFields],
     ) -> None:
-        super().__init__(message, code=code, endpoint=endpoint, http_status=http_status, remedy=remedy)
+        super().__init__(message, **fields)
         self.stamp_ms = stamp_ms
         self.undecodable_rows = undecodable_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.text import scrub
@@ -40,6 +40,15 @@ ENDPOINT_LABELS: Final[Mapping[str, str]] = {
 """A trader's term for the rows of an endpoint: the title of the table that shows them, where there is one."""
 
 
+class ErrorFields(TypedDict, total=False):
+    """What every `ExchangeError` takes beside its message."""
+
+    code: str | None
+    endpoint: str | None
+    http_status: int | None
+    remedy: str | None
+
+
 class ExchangeError(Exception):
     """A call that did not give what was requested.
 
@@ -51,21 +60,13 @@ class ExchangeError(Exception):
     reason = "The exchange did not carry out the request"
     request_time: int | None = None
 
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        code: str | None = None,
-        endpoint: str | None = None,
-        http_status: int | None = None,
-        remedy: str | None = None,
-    ) -> None:
+    def __init__(self, message: str = "", **fields: Unpack[ErrorFields]) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code
-        self.endpoint = endpoint
-        self.http_status = http_status
-        self.remedy = remedy
+        self.code = fields.get("code")
+        self.endpoint = fields.get("endpoint")
+        self.http_status = fields.get("http_status")
+        self.remedy = fields.get("remedy")
 
     @property
     def sentence(self) -> str:
