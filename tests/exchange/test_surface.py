@@ -12,7 +12,7 @@ import pytest
 import tradetui.exchange
 from tests.optional_packages import optional_command
 from tradetui.exchange import ExchangeClient, ExchangeReader, InvalidRequest, TradingClient, endpoint_methods
-from tradetui.exchange.endpoint_methods import ReadingArea, WritingArea
+from tradetui.exchange.endpoint_methods import EndpointArea
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 
@@ -122,7 +122,7 @@ def test_each_paged_endpoint_iterates_over_pages_with_the_same_parameters(endpoi
 
 def test_an_area_has_each_method_under_the_name_it_bears() -> None:
     for area in vars(endpoint_methods).values():
-        if inspect.isclass(area) and issubclass(area, ReadingArea | WritingArea):
+        if inspect.isclass(area) and issubclass(area, EndpointArea):
             for name, method in vars(area).items():
                 if inspect.isfunction(method) and not name.startswith("_"):
                     assert method.__name__ == name

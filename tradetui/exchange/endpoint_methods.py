@@ -37,7 +37,9 @@ _WRITE_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent
         OutcomeUnknown: it may have been done. Look at the exchange before doing it again."""
 
 
-class ReadingClient(Protocol):
+class _Client(Protocol):
+    """What an area calls. A client that only reads has no `write`, and no area with a method that sends."""
+
     async def read(self, request: Request[Row]) -> Reply[Row]:
         """Read one page."""
 
@@ -46,8 +48,6 @@ class ReadingClient(Protocol):
     ) -> AsyncIterator[Reply[Row]]:
         """Read every page."""
 
-
-class WritingClient(Protocol):
     async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
         """Send once."""
 
@@ -56,7 +56,7 @@ def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P]
     """The method of an endpoint that reads one page."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
-        client: ReadingClient = self._client
+        client: _Client = self._client
         return await client.read(request(*args, **parameters))
 
     return _described(method, request, summary="Read one page. {purpose}", errors=_READ_ERRORS)
@@ -66,7 +66,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
     """The method of an endpoint that reads every page."""
 
     def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
-        client: ReadingClient = self._client
+        client: _Client = self._client
         start_time = cast("Time", parameters.get("start_time"))
         if start_time is None:
             return client.pages(request(*args, **parameters))
@@ -87,7 +87,7 @@ def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P
     """The method of an endpoint that sends, which is never done twice."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
-        client: WritingClient = self._client
+        client: _Client = self._client
         return await client.write(request(*args, **parameters))
 
     return _described(method, request, summary="Send at most once. {purpose}", errors=_WRITE_ERRORS)
@@ -147,12 +147,12 @@ def _arguments(request: type[Request[Any]]) -> str:
     return "\n        ".join(arguments) or "none."
 
 
-class ReadingArea:
-    def __init__(self, client: ReadingClient) -> None:
+class EndpointArea:
+    def __init__(self, client: _Client) -> None:
         self._client = client
 
 
-class FuturesReading(ReadingArea):
+class FuturesReading(EndpointArea):
     """Futures: accounts, pending orders, fills, trigger orders; beyond the interface positions, bills and markets."""
 
     accounts = one_page(futures_accounts.AccountListRequest)
@@ -177,8 +177,8 @@ class FuturesReading(ReadingArea):
     funding_rates = one_page(public.FundingRatesRequest)
 
 
-class SpotReading(ReadingArea):
-    """Spot: fills, the ledger, and beyond the interface whose key this is."""
+class SpotReading(EndpointArea):
+    """Spot: fills and the ledger; beyond the interface also whose key this is."""
 
     fills = one_page(spot.SpotFillsRequest)
     iter_fills = every_page(spot.SpotFillsRequest)
@@ -187,14 +187,14 @@ class SpotReading(ReadingArea):
     account_info = one_page(api_key.AccountInfoRequest)
 
 
-class ConvertReading(ReadingArea):
+class ConvertReading(EndpointArea):
     """Instant swaps of one coin for another."""
 
     history = one_page(spot.ConvertHistoryRequest)
     iter_history = every_page(spot.ConvertHistoryRequest)
 
 
-class BrokerReading(ReadingArea):
+class BrokerReading(EndpointArea):
     """A broker's sub-accounts: their deposits and withdrawals, and their e-mail."""
 
     transfers = one_page(subaccounts.TransfersRequest)
@@ -202,7 +202,7 @@ class BrokerReading(ReadingArea):
     subaccount_email = one_page(subaccounts.SubaccountEmailRequest)
 
 
-class PublicReading(ReadingArea):
+class PublicReading(EndpointArea):
     """Public endpoints, which need no key: the exchange's clock."""
 
     time = one_page(public.ServerTimeRequest)
@@ -220,18 +220,13 @@ class BrokerWriting(BrokerReading):
     create_subaccount = sent_once(subaccounts.CreateSubaccountRequest)
 
 
-class WritingArea:
-    def __init__(self, client: WritingClient) -> None:
-        self._client = client
-
-
-class SubaccountCreation(WritingArea):
+class SubaccountCreation(EndpointArea):
     """Virtual sub-accounts, each created with an API key whose secret the reply holds."""
 
     create_batch = sent_once(subaccounts.CreateBatchRequest)
 
 
-class CopyKeyCreation(WritingArea):
+class CopyKeyCreation(EndpointArea):
     """The API key of a copy trader, whose secret the reply holds."""
 
     create_api_key = sent_once(subaccounts.CreateCopyKeyRequest)
