@@ -22,7 +22,7 @@ from tests.exchange.scripted_exchange import (
     in_turn,
     pending,
 )
-from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply, paging
+from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.wire.endpoints.reply import Reply
@@ -135,7 +135,7 @@ def test_pages_that_overlap_shrink_and_repeat_rows_lose_none_and_repeat_none(dat
 
     async def run() -> list[str]:
         walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT, limit=6)])
-        return await ids(paging.replies(walked))
+        return await ids(aiter(walked))
 
     count = len(there)
     trade_ids = asyncio.run(run())

@@ -195,7 +195,7 @@ class ExchangeReader:
         allows. It ends at `end_time` (now); a `start_time` of 0 goes back as far as the exchange reports, ten years at
         most.
         """
-        return paging.replies(self.walk(request, start_time=start_time, end_time=end_time))
+        return aiter(self.walk(request, start_time=start_time, end_time=end_time))
 
     def walk(self, request: Request[Row], *, start_time: Time = None, end_time: Time = None) -> paging.PageWalk[Row]:
         """The same pages one at a time, to be gone on with after an error or a cancellation."""

@@ -62,6 +62,10 @@ class PageWalk(Generic[Row]):
         """What the following `next` asks for."""
         return self._request
 
+    async def __aiter__(self) -> AsyncIterator[Reply[Row]]:
+        while (reply := await self.next()) is not None:
+            yield reply
+
     async def next(self) -> Reply[Row] | None:
         """The following page with the rows that did not come before, None at the end; raises `ExchangeError`."""
         while (request := self._request) is not None:
@@ -157,8 +161,3 @@ def walk(
     since = rule.kept_since(max(start_ms, end - _FURTHEST_MS, 0), now_ms)
     spans = split_span(since, end, rule.piece_ms)
     return PageWalk(read, (request.changed(start_time=start, end_time=stop) for start, stop in spans))
-
-
-async def replies(walked: PageWalk[Row]) -> AsyncIterator[Reply[Row]]:
-    while (reply := await walked.next()) is not None:
-        yield reply
