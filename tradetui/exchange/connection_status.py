@@ -22,7 +22,6 @@ class ConnectionStatus:
         self._round_trips: deque[float] = deque(maxlen=9)
         self.last_error_at: float | None = None
         self.last_reply_at: float | None = None
-        self.calls = 0
 
     @property
     def latency_ms(self) -> float | None:
@@ -36,7 +35,6 @@ class ConnectionStatus:
 
     def replied(self, round_trip_s: float) -> None:
         """Note an answer, whatever it says."""
-        self.calls += 1
         self._round_trips.append(round_trip_s)
         self.last_reply_at = self._clock.monotonic()
 

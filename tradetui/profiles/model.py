@@ -30,6 +30,17 @@ PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
 
 
+def check_base_url(value: str) -> str:
+    """Return the address without a trailing slash.
+
+    Raises ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
+    """
+    try:
+        return parse_base_url(value).url
+    except InvalidRequest as problem:
+        raise ValueError(f"must be {problem.rule}. {problem.remedy.rstrip('.')}") from None
+
+
 def _checked_command(values: tuple[str, ...]) -> tuple[str, ...]:
     if values and not values[0].strip():
         raise ValueError("must begin with the name of a program")
@@ -90,7 +101,7 @@ class Intervals(StrictSettings):
 class Profile(StrictSettings):
     """One account as its owner set it up: its address, its credentials, and its limits."""
 
-    base_url: str = Field(
+    base_url: Annotated[str, AfterValidator(check_base_url)] = Field(
         description="the exchange's address: https, or http on this machine only; there is no default"
     )
     proxy: SecretStr = Field(
@@ -201,11 +212,6 @@ class Profile(StrictSettings):
     )
     credentials: CredentialSource = Field(default=CredentialSource(), description="where the API key comes from")
 
-    @field_validator("base_url")
-    @classmethod
-    def _address(cls, value: str) -> str:
-        return check_base_url(value)
-
     @field_validator("proxy")
     @classmethod
     def _proxy(cls, value: SecretStr) -> SecretStr:
@@ -253,14 +259,3 @@ class Profile(StrictSettings):
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("must be utc, local, or a time zone of this machine such as Europe/Berlin") from None
         return value
-
-
-def check_base_url(value: str) -> str:
-    """Return the address without a trailing slash.
-
-    Raises ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
-    """
-    try:
-        return parse_base_url(value).url
-    except InvalidRequest as problem:
-        raise ValueError(f"must be {problem.rule}. {problem.remedy.rstrip('.')}") from None

@@ -19,18 +19,11 @@ _NO_ALTERNATIVES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-class _Rules:
-    """Fields given by keyword. Dataclasses, checked the same way, take longer to define than all that is in them."""
-
-    def __init__(self, **rules: Any) -> None:
-        self.__dict__.update(rules)
-
-
-class Parameter(_Rules):
+class Parameter:
     """A text parameter; the subclasses are the other kinds.
 
     `read` turns what a caller gave into the value that is kept, raising InvalidRequest; `written` is its text on
-    the wire.
+    the wire. Fields are given by keyword: dataclasses, checked the same way, take longer to define.
     """
 
     required: bool = False
@@ -50,6 +43,9 @@ class Parameter(_Rules):
     secret: ClassVar[bool] = False
     #: The fields that are figures or patterns of the rule.
     limiting: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **rules: Any) -> None:
+        self.__dict__.update(rules)
 
     def changed(self, **rules: Any) -> Self:
         """The same parameter with other values of these fields."""

@@ -113,8 +113,7 @@ class Request(BaseModel, Generic[Row]):
 
     @classmethod
     def _suggestion(cls, name: str) -> str:
-        names = [*cls._parameters, *(parameter.attribute for parameter in cls._parameters.values())]
-        close = difflib.get_close_matches(name, names, n=1)
+        close = difflib.get_close_matches(name, cls._by_either_name, n=1)
         return f"Did you mean {close[0]}?" if close else cls._takes()
 
     @classmethod
