@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import USDT, ScriptedClient
-from tests.trading.test_resting_orders import stop
+from tests.trading.test_orders_after_reversal import stop
 from tradetui.commands.show.reading import ReadingProgress, held_positions
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.trading.positions import Position, StopState

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.trading.position_fills import START_MS, USDT, fill, position
 from tradetui.trading.contract_math import profit
 from tradetui.trading.holdings import Legs, Net
-from tradetui.trading.position_book import PositionBook, leg_of
 from tradetui.trading.positions import FromFills, Position, Reported, doubt_of_held, holdings_of, mode_of, reported
+from tradetui.trading.positions_from_fills import PositionBook, leg_of
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder

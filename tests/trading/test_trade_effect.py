@@ -8,7 +8,7 @@ import pytest
 
 from tests.trading.position_fills import fill
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.position_book import leg_of
+from tradetui.trading.positions_from_fills import leg_of
 from tradetui.trading.trade_effect import (
     Impact,
     ImpactKind,

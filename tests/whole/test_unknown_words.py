@@ -19,7 +19,7 @@ from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.reversal.market_state import _rests
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.holdings import Legs
-from tradetui.trading.position_book import holdings_after
+from tradetui.trading.positions_from_fills import holdings_after
 from tradetui.trading.results.booking import BillKind, bill_kind, fee_amount, fill_meaning
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_orders import trigger_state
@@ -38,10 +38,10 @@ POSITION = "tests/whole/reversal/test_outcome_observed.py::test_a_position_with_
 FILL = "tests/whole/reversal/test_outcome_observed.py::test_a_fill_with_an_unknown_word_sums_up_to_nothing_to_reverse"
 STATE = "tests/whole/reversal/test_outcome_observed.py::test_an_unknown_state_of_the_order_is_no_end_of_it"
 ORDER = "tests/trading/test_trade_effect.py::test_a_word_nobody_knows_gives_no_effect"
-IMPACT = "tests/trading/test_resting_orders.py::test_an_order_with_a_word_that_is_not_known_is_marked"
+IMPACT = "tests/trading/test_orders_after_reversal.py::test_an_order_with_a_word_that_is_not_known_is_marked"
 STOP = "tests/desk/tables/test_positions_table.py::test_a_trigger_of_a_kind_nobody_knows_is_no_stop"
 ENDED = (
-    "tests/desk/reversal/test_classification.py"
+    "tests/desk/reversal/test_evidence.py"
     "::test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its_reversal_closed"
 )
 SOURCE = (
@@ -66,8 +66,8 @@ EXERCISED = {
     "trading/holdings.py:Legs.size_of": IMPACT,
     "trading/holdings.py:Net.size_of": IMPACT,
     "trading/trigger_orders.py:stops_of_leg": STOP,
-    "trading/position_book.py:PositionBook._apply": FILL,
-    "trading/position_book.py:leg_of": f"{HERE}::test_a_fill_nobody_can_read_leaves_unknown_what_is_held",
+    "trading/positions_from_fills.py:PositionBook._apply": FILL,
+    "trading/positions_from_fills.py:leg_of": f"{HERE}::test_a_fill_nobody_can_read_leaves_unknown_what_is_held",
     "trading/positions.py:Position.margin_unclear": MARGIN,
     "trading/positions.py:holdings_of": POSITION,
     "trading/positions.py:doubt_of_held": POSITION,
@@ -97,8 +97,8 @@ EXERCISED = {
     "desk/reversal/tracking/own_legs.py:_moves_as_ours": FILL,
     "desk/reversal/tracking/own_legs.py:_has_ended_unfilled": ENDED,
     "desk/reversal/tracking/own_legs.py:burst_among": FILL,
-    "desk/reversal/tracking/classification.py:_reported_standing": STATE,
-    "desk/reversal/tracking/classification.py:_ended_otherwise": STATE,
+    "desk/reversal/tracking/evidence.py:_reported_standing": STATE,
+    "desk/reversal/tracking/evidence.py:_ended_otherwise": STATE,
     "desk/reversal/tracking/order_reads.py:OrderReads._orders_by_source": SOURCE,
     "desk/reversal/tracking/order_reads.py:_come_twice": STATE,
     "desk/reversal/tracking/order_reads.py:_is_ours": SOURCE,
@@ -111,8 +111,8 @@ EXERCISED = {
     "trading/spot_totals.py:_of_transfer": WORDLESS,
     "trading/estimates/cost_estimates.py:Basis.is_isolated": MARGIN,
     "trading/estimates/reversal_actuals.py:reversal_actuals": ACTUALS,
-    "trading/order_impact.py:_kind": IMPACT,
-    "trading/order_impact.py:_stop": IMPACT,
+    "trading/orders_after_reversal.py:_kind": IMPACT,
+    "trading/orders_after_reversal.py:_stop": IMPACT,
     "trading/results/booking.py:bill_kind": WORDLESS,
     "trading/results/booking.py:fee_amount": WORDLESS,
     "trading/trade_effect.py:effect_of_trigger": WORDLESS,

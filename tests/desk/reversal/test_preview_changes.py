@@ -15,7 +15,7 @@ from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target,
 from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Net
-from tradetui.trading.order_impact import OrderImpact, RestingKind
+from tradetui.trading.orders_after_reversal import OrderImpact, RestingKind
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures_accounts import FuturesAccount

@@ -16,7 +16,7 @@ from tradetui.desk.reversal import execution
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import RiskContext
 from tradetui.desk.reversal.sending import Sending
-from tradetui.desk.reversal.tracking import classification, order_reads
+from tradetui.desk.reversal.tracking import evidence, order_reads
 from tradetui.exchange.calls import writes
 from tradetui.exchange.calls.http_response import CallResult, write_result
 from tradetui.exchange.calls.signed_call import SignedCalls
@@ -99,7 +99,7 @@ def intent_written_after_sending(patch: Patch) -> None:
 
 
 def absence_read_as_unchanged(patch: Patch) -> None:
-    patch(classification, "ABSENCE_S", -1.0)
+    patch(evidence, "ABSENCE_S", -1.0)
     patch(order_reads, "_WINDOW_MS", -60_000)
 
 

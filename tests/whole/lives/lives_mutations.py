@@ -25,8 +25,8 @@ from tradetui.desk.reversal import market_state
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.sending import Sending
-from tradetui.desk.reversal.tracking import classification, order_reads
-from tradetui.desk.reversal.tracking.classification import Standing
+from tradetui.desk.reversal.tracking import evidence, order_reads
+from tradetui.desk.reversal.tracking.evidence import Standing
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -89,7 +89,7 @@ def left_behind_waits(patch: Patch) -> None:
 
 
 def partly_filled_is_over(patch: Patch) -> None:
-    right = classification._standing
+    right = evidence._standing
 
     def standing(plan: Any, look: Any, *more: Any, **options: Any) -> Standing:
         order = look.order
@@ -97,13 +97,13 @@ def partly_filled_is_over(patch: Patch) -> None:
             order = order.model_copy(update={"state": "filled"})
         return right(plan, replace(look, pending=(), order=order), *more, **options)
 
-    patch(classification, "_standing", standing)
-    patch(classification, "UNCHANGED_S", 12.0)
+    patch(evidence, "_standing", standing)
+    patch(evidence, "UNCHANGED_S", 12.0)
 
 
 def settled_after_twelve_seconds(patch: Patch) -> None:
-    patch(classification, "UNCHANGED_S", 12.0)
-    patch(classification, "UNEXPLAINED_S", 12.0)
+    patch(evidence, "UNCHANGED_S", 12.0)
+    patch(evidence, "UNEXPLAINED_S", 12.0)
 
 
 def never_corrected(patch: Patch) -> None:

@@ -31,7 +31,7 @@ from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
-from tradetui.desk.reversal.tracking.classification import ABSENCE_S
+from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.outcome_tracker import ended_elsewhere
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox.api_errors import Refusal

@@ -24,8 +24,8 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
-from tradetui.trading.position_book import PositionBook
 from tradetui.trading.positions import FromFills, Position, reported, with_mark
+from tradetui.trading.positions_from_fills import PositionBook
 from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionMode, PositionSide

@@ -24,7 +24,7 @@ from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
-from tradetui.desk.reversal.tracking.classification import ABSENCE_S
+from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker, ended_elsewhere

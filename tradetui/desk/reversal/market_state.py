@@ -26,7 +26,7 @@ from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.order_impact import resting_after
+from tradetui.trading.orders_after_reversal import resting_after
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
 from tradetui.wire.endpoints.reply import Reply

@@ -15,7 +15,7 @@ from tradetui.trading.contract_math import exact_digits, grouped_digits
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
 from tradetui.trading.estimates.reversal_estimates import CostEstimate, ReversalEstimates
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.order_impact import OrderImpact
+from tradetui.trading.orders_after_reversal import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, PositionSide, Side, same

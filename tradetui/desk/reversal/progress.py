@@ -12,7 +12,7 @@ from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.order_impact import OrderImpact
+from tradetui.trading.orders_after_reversal import OrderImpact
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.exchange_time import utc_moment

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.trading.test_resting_orders import order, stop
+from tests.trading.test_orders_after_reversal import order, stop
 from tests.trading.test_reversal import legs, plan
 from tests.trading.test_reversal_actuals import actual
 from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account, leg
@@ -21,7 +21,7 @@ from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.order_impact import resting_after
+from tradetui.trading.orders_after_reversal import resting_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, outcome_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Figures, Room

@@ -13,7 +13,7 @@ from typing import Final
 
 from tradetui.desk.tables.rows.product_row import ProductRow, time_of
 from tradetui.exchange.clock import Clock
-from tradetui.trading.position_book import content_of, fill_effect
+from tradetui.trading.positions_from_fills import content_of, fill_effect
 from tradetui.wire.enums import TradeSide
 from tradetui.wire.enums import known as known_word
 from tradetui.wire.exchange_time import utc_moment

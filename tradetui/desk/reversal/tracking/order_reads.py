@@ -9,13 +9,13 @@ from decimal import Decimal
 
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
-from tradetui.desk.reversal.tracking.classification import ABSENCE_S
+from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import contradiction, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
-from tradetui.trading.position_book import content_of
 from tradetui.trading.positions import holdings_of, unproven_since
+from tradetui.trading.positions_from_fills import content_of
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import says_no_such_order

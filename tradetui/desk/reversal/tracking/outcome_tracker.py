@@ -16,7 +16,7 @@ from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, SearchStage, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, holdings_of_json
-from tradetui.desk.reversal.tracking.classification import ABSENCE_S, Classification, Evidence, Standing, classify
+from tradetui.desk.reversal.tracking.evidence import ABSENCE_S, Classification, Evidence, Standing, classify
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.position_book import content_of, leg_of
 from tradetui.trading.positions import FromFills, Position
+from tradetui.trading.positions_from_fills import content_of, leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, SystemClose, system_close
 from tradetui.wire.models.futures import FuturesFill

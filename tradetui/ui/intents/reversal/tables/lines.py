@@ -20,7 +20,7 @@ from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, number
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.holdings import Holdings, Net
-from tradetui.trading.order_impact import RestingKind
+from tradetui.trading.orders_after_reversal import RestingKind
 from tradetui.trading.positions import Reported
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.legs import legs_table, outcome_table

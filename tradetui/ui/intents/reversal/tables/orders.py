@@ -13,7 +13,7 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import ChangedFact
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.order_impact import OrderImpact, RestingKind
+from tradetui.trading.orders_after_reversal import OrderImpact, RestingKind
 from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Figures, Marks, Room, per_cent
 from tradetui.wire.text import scrub
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.order_impact import (
+from tradetui.trading.orders_after_reversal import (
     NOT_KNOWN,
     OrderImpact,
     PathOrder,

@@ -1,4 +1,8 @@
-"""Classifies one observation of a sent reversal: the outcome it proves, if any. Absence is no evidence at first."""
+"""Decides what one look at a sent reversal proves: its outcome, if any, and when absence of its order is evidence.
+
+Absence is none at first: `ABSENCE_S` must have passed, and the exchange must have said that there is no such order. An
+order without our id is taken for ours only where nothing else can have made it, or by its size, which is said.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from tradetui.desk.reversal.tracking.own_legs import (
 )
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Net
-from tradetui.trading.position_book import holdings_after
+from tradetui.trading.positions_from_fills import holdings_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill
 

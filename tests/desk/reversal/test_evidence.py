@@ -10,7 +10,7 @@ import pytest
 from tests.trading.position_fills import fill
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.outcome import Outcome
-from tradetui.desk.reversal.tracking.classification import (
+from tradetui.desk.reversal.tracking.evidence import (
     ABSENCE_S,
     Classification,
     Standing,

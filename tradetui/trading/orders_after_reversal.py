@@ -7,7 +7,7 @@ old, goes the wrong way: against the trader's intent. So does one whose effect i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
@@ -91,17 +91,18 @@ def resting_after(
     orders nearer to it fill first; without one, every order is seen as if it were alone.
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
-    outlook = _Outlook(plan, is_known=held is not None)
+    outlook = _Outlook(plan, afters, is_known=held is not None)
     resting = (*(_order(order, plan) for order in orders), *(_stop(stop, plan) for stop in stops))
-    outcomes = [_Outcome(after) for after in afters]
-    if market:
-        path = [
-            PathOrder(order.order_id, order.price, order.effect, order.size, order.is_stop)
-            for order in resting
-            if order.effect is not None and order.price is not None and outlook.may_fill(order, afters)
-        ]
-        outcomes = [_Outcome(after, held_at_turn(path, market, after)) for after in afters]
-    return tuple(_impact_of(order, outlook, outcomes) for order in resting)
+    path = [
+        PathOrder(order.order_id, order.price, order.effect, order.size, order.is_stop)
+        for order in resting
+        if order.effect is not None and order.price is not None and outlook.may_fill(order)
+    ]
+    turns = [held_at_turn(path, market, after) if market else {} for after in afters]
+    return tuple(
+        outlook.impact_of(order, [turn.get(order.order_id, after) for turn, after in zip(turns, afters, strict=True)])
+        for order in resting
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,41 +139,36 @@ class _Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
-    """A possible result of a reversal: the holdings right after it, and just before an order fills, by order id."""
-
-    after: Holdings
-    turns: Mapping[str, Holdings] = field(default_factory=dict)
-
-    def held_at_turn_of(self, order: _RestingOrder) -> Holdings:
-        return self.turns.get(order.order_id, self.after)
-
-
-def _impact_of(order: _RestingOrder, outlook: _Outlook, outcomes: Sequence[_Outcome]) -> OrderImpact:
-    meetings = order.meets(outcome.held_at_turn_of(order) for outcome in outcomes)
-    meetings_alone = order.meets(outcome.after for outcome in outcomes)
-    effect, is_wrong, is_assumed = NOT_KNOWN, True, False
-    if meetings is not None and meetings_alone is not None:
-        texts = [outlook.text(order, meeting) for meeting in meetings]
-        texts_alone = [outlook.text(order, meeting) for meeting in meetings_alone]
-        effect = " or ".join(dict.fromkeys(texts))
-        if texts != texts_alone:
-            effect += ", once nearer ones fill"
-        is_wrong = any(outlook.is_wrong(meeting) for meeting in meetings)
-        is_assumed = outlook.may_be_cancelled(order, meetings_alone)
-        if is_assumed and is_wrong:
-            effect = f"cancelled with the {outlook.plan.closed_leg.upper()} (assumed), else {effect}"
-    return OrderImpact(order.order_id, order.kind, order.action, order.price, effect, is_wrong, is_assumed, order.done)
-
-
-@dataclass(frozen=True, slots=True)
 class _Outlook:
-    """Judges what orders do after a reversal; `is_known` is whether its result is known already."""
+    """Judges what orders do after a reversal: to the holdings of each possible result, or to the known ones."""
 
     plan: ReversalPlan
+    afters: Sequence[Holdings]
     is_known: bool
 
-    def is_wrong(self, meeting: _Meeting) -> bool:
+    def impact_of(self, order: _RestingOrder, held_at_turn: Sequence[Holdings]) -> OrderImpact:
+        """The impact of an order; `held_at_turn` are the holdings just before it fills, for each possible result."""
+        meetings, meetings_alone = order.meets(held_at_turn), order.meets(self.afters)
+        effect, is_wrong, is_assumed = NOT_KNOWN, True, False
+        if meetings is not None and meetings_alone is not None:
+            texts = [self._text(order, meeting) for meeting in meetings]
+            effect = " or ".join(dict.fromkeys(texts))
+            if texts != [self._text(order, meeting) for meeting in meetings_alone]:
+                effect += ", once nearer ones fill"
+            is_wrong = any(self._is_wrong(meeting) for meeting in meetings)
+            is_assumed = self._may_be_cancelled(order, meetings_alone)
+            if is_assumed and is_wrong:
+                effect = f"cancelled with the {self.plan.closed_leg.upper()} (assumed), else {effect}"
+        return OrderImpact(
+            order.order_id, order.kind, order.action, order.price, effect, is_wrong, is_assumed, order.done
+        )
+
+    def may_fill(self, order: _RestingOrder) -> bool:
+        """Whether an order may change the holdings that later ones meet."""
+        meetings = order.meets(self.afters)
+        return meetings is not None and not self._may_be_cancelled(order, meetings)
+
+    def _is_wrong(self, meeting: _Meeting) -> bool:
         """Whether an order goes against the trader's intent.
 
         Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its
@@ -184,20 +180,15 @@ class _Outlook:
             return effect.action is TradeAction.OPEN and effect.leg is self.plan.closed_leg
         return impact.kind is ImpactKind.ADDS and impact.leg is self.plan.opened_leg
 
-    def may_be_cancelled(self, order: _RestingOrder, meetings: Iterable[_Meeting]) -> bool:
+    def _may_be_cancelled(self, order: _RestingOrder, meetings: Iterable[_Meeting]) -> bool:
         """Whether the exchange is assumed to cancel an order with the leg that is given up."""
         return not self.is_known and any(
             self._has_nothing_to_close(meeting)
-            or (order.is_stop and meeting.effect.closed_leg is self.plan.closed_leg and self.is_wrong(meeting))
+            or (order.is_stop and meeting.effect.closed_leg is self.plan.closed_leg and self._is_wrong(meeting))
             for meeting in meetings
         )
 
-    def may_fill(self, order: _RestingOrder, afters: Iterable[Holdings]) -> bool:
-        """Whether an order may change the holdings that later ones meet."""
-        meetings = order.meets(afters)
-        return meetings is not None and not self.may_be_cancelled(order, meetings)
-
-    def text(self, order: _RestingOrder, meeting: _Meeting) -> str:
+    def _text(self, order: _RestingOrder, meeting: _Meeting) -> str:
         """The effect of an order on the holdings that it meets."""
         impact, before = meeting.impact, self.plan.before
         opened, size_text = self.plan.opened_leg, self.plan.size_text
@@ -212,7 +203,7 @@ class _Outlook:
                 return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
             if meeting.effect.action is TradeAction.CLOSE:
                 return f"stays, {phrase}"
-        return _loud(phrase) if self.is_wrong(meeting) else phrase
+        return _loud(phrase) if self._is_wrong(meeting) else phrase
 
     def _has_nothing_to_close(self, meeting: _Meeting) -> bool:
         return meeting.impact.kind is ImpactKind.NOTHING and meeting.impact.leg is self.plan.closed_leg
