@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.column import (
     Column,
-    by_sign,
     id_column,
     number_column,
     ranked,
@@ -140,10 +139,8 @@ def _coin_of(total: CoinTotal) -> str:
     return total.coin
 
 
-COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, lambda total: total.coin)
-ROWS: Final[Column[CoinTotal]] = Column(
-    "rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True
-)
+COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, _coin_of)
+ROWS: Final[Column[CoinTotal]] = number_column("rows", "Rows", 6, lambda total: total.rows)
 
 
 def _of_named_coin(amount: Callable[[CoinTotal], Decimal]) -> Callable[[CoinTotal], Decimal | None]:
@@ -171,8 +168,8 @@ def _fees_shown(total: CoinTotal, cell_format: CellFormat) -> str:
     return NOT_SUMMED if fees is None else money(fees, total.coin, cell_format, signed=True)
 
 
-FEES: Final[Column[CoinTotal]] = Column(
-    "fees", "Fees", _fees, _fees_shown, 12, right=True, tone=by_sign(_fees), unit="coin"
+FEES: Final[Column[CoinTotal]] = money_column("fees", "Fees", 12, _fees, _coin_of, profit=True, unit="coin")._replace(
+    text=_fees_shown
 )
 
 
@@ -194,12 +191,4 @@ def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]
         return sum(amounts[1:], amounts[0]) if amounts else None
 
     shown = " ".join(_TRANSFER_NAMES.get(word, word) for word in scrub(title)[:_WIDEST_TITLE].split(" "))
-    return Column(
-        id_,
-        shown,
-        moved,
-        lambda total, cell_format: money(moved(total), total.coin, cell_format, signed=True),
-        max(12, len(shown)),
-        right=True,
-        unit="coin",
-    )
+    return money_column(id_, shown, max(12, len(shown)), moved, _coin_of, signed=True, unit="coin")

@@ -150,9 +150,6 @@ def _break_even(position: Position) -> Decimal | None:
 
 SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
 """Since when fills were summed to a position."""
-
-_MARGIN_MODE: Final[Column[Position]] = text_column("marginMode", "Margin", 8, lambda row: row.margin_mode)
-_SOURCE: Final[Column[Position]] = text_column("source", "Source", 11, lambda row: str(row.source), _source_tone)
 _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     text_column("symbol", "Symbol", 8, lambda row: row.symbol),
     Column("leg", "Side", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
@@ -190,27 +187,25 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
         right=True,
     ),
     _profit_column("realised", "Realised", lambda row: row.realised, lambda row: in_dollars(row, row.realised)),
-    _MARGIN_MODE,
+    text_column("marginMode", "Margin", 8, lambda row: row.margin_mode),
     PRODUCT,
-    _SOURCE,
+    text_column("source", "Source", 11, lambda row: str(row.source), _source_tone),
     kept_longest="symbol,leg,unrealised,size,liquidation,mark,roi,entry,stop,liquidationPrice,value,funding"
     ",breakEvenPrice,takeProfit,leverage,realised,marginMode,productType,source",
 )
-POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
-    column for column in _RANKED if column.id not in (_MARGIN_MODE.id, _SOURCE.id)
-)
-SHARED_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
-    column for column in _RANKED if column.id in (_MARGIN_MODE.id, _SOURCE.id)
-)
+_MOSTLY_SHARED: Final = frozenset({"marginMode", "source"})
+POSITION_COLUMNS: Final = tuple(column for column in _RANKED if column.id not in _MOSTLY_SHARED)
+SHARED_COLUMNS: Final = tuple(column for column in _RANKED if column.id in _MOSTLY_SHARED)
 """Columns that are shown by themselves only where rows differ in them; the note says what all have in common."""
 
 
 def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
     """The columns of these positions: with a column of what is said once, where it differs or warns."""
     positions = list(rows)
-    differing = {column.id for column in SHARED_COLUMNS if _shared_text(column, positions) is None and positions}
-    shared_ids = {column.id for column in SHARED_COLUMNS} - differing
-    return tuple(column for column in _RANKED if column.id not in shared_ids)
+    common_ids = {
+        column.id for column in SHARED_COLUMNS if not positions or _shared_text(column, positions) is not None
+    }
+    return tuple(column for column in _RANKED if column.id not in common_ids)
 
 
 def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
@@ -284,7 +279,7 @@ def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
     if any(position.product_type.is_coin_margined for position in positions):
         parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
     shared = {column.id: _shared_text(column, positions) for column in SHARED_COLUMNS}
-    parts += [text for column_id, text in shared.items() if text and (column_id, text) != (_SOURCE.id, "reported")]
+    parts += [text for column_id, text in shared.items() if text and (column_id, text) != ("source", "reported")]
     return " · ".join(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final, NamedTuple
 
@@ -27,17 +27,18 @@ _DAY_REMEDY: Final = "Give days without a time: today, yesterday, 7d, 11-20, 202
 
 
 class DateFilter(NamedTuple):
-    """Rows from one moment to another (Unix ms, both included; None is open) whose symbol holds one of the pieces."""
+    """Rows from one moment to another (Unix ms, both included; None is open) whose symbol holds one of the pieces.
+
+    `texts` are the typed texts by field. With `whole_symbols` the pieces are symbols themselves. `archive_ids` are the
+    ids of the only rows that are shown, where those of the archive are narrowed to single ones.
+    """
 
     since: int | None = None
     until: int | None = None
     symbols: tuple[str, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
-    """The typed texts by field."""
     whole_symbols: bool = False
-    """Whether the pieces are symbols, and not pieces of them."""
     archive_ids: tuple[str, ...] | None = None
-    """The ids of the only rows that are shown, where those of the archive are narrowed to single ones."""
 
     def keeps(self, moment: datetime, symbol: str) -> bool:
         at = moment.timestamp() * 1000
@@ -58,13 +59,14 @@ class DateFilter(NamedTuple):
         """
         if self.since is None:
             return False
-        moments = [moment for row in rows if (moment := _ended_at(row)) is not None]
-        return any(moment.timestamp() * 1000 <= self.since for moment in moments)
+        since = self.since
+        return any(moment is not None and moment.timestamp() * 1000 <= since for moment in map(_ended_at, rows))
 
     def keeps_symbol(self, symbol: str) -> bool:
-        if not self.symbols or (self.whole_symbols and symbol.upper() in self.symbols):
+        if not self.symbols:
             return True
-        return not self.whole_symbols and any(piece in symbol.upper() for piece in self.symbols)
+        name = symbol.upper()
+        return name in self.symbols if self.whole_symbols else any(piece in name for piece in self.symbols)
 
     def title(self, zone: tzinfo, today: date | None) -> str:
         """Such as `today`, `20 Nov`, `14 Nov to 20 Nov`, `since 20 Nov 15:30`, with the symbols after it."""
@@ -95,18 +97,18 @@ def read_date_filter(
     def refuse(field: str, rule: str, remedy: str) -> None:
         problems[field] = str(InvalidRequest(field, rule, typed[field], remedy))
 
-    def read(field: str, reader: Callable[[str], int]) -> int | None:
+    read = _whole_day if whole_days else _moment
+
+    def moment_of(field: str, *, at_end: bool) -> int | None:
         if field not in typed:
             return None
         try:
-            return reader(typed[field])
+            return read(field, typed[field], now_ms, zone, at_end=at_end)
         except InvalidRequest as problem:
             problems[field] = str(problem)
             return None
 
-    read_moment = _whole_day if whole_days else _moment
-    since = read(FROM, lambda text: read_moment(FROM, text, now_ms, zone, at_end=False))
-    until = read(TO, lambda text: read_moment(TO, text, now_ms, zone, at_end=True))
+    since, until = moment_of(FROM, at_end=False), moment_of(TO, at_end=True)
     if since is not None and until is not None and until < since:
         refuse(TO, "must not lie before from", "Swap the two, or give their years.")
     elif since is not None and until is not None and _is_of_a_year_before(typed[FROM], until, zone):
@@ -182,22 +184,22 @@ def _is_of_a_year_before(text: str, until: int, zone: tzinfo) -> bool:
 
 
 def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
+    """The period by its days where it begins and ends with whole ones, else by moments."""
     begin = None if since is None else utc_moment(since).astimezone(zone)
     # The end is shown by the moment after it, the first that is left out.
     end = None if until is None else utc_moment(until + 1).astimezone(zone)
-    whole_days = (begin is None or begin.time() == time()) and (end is None or end.time() == time())
-    if begin is not None and end is not None:
-        last = end - timedelta(days=1) if whole_days else end
-        if whole_days and begin.date() == last.date():
-            return "today" if begin.date() == today else _named(begin, today, whole_days)
-        return f"{_named(begin, today, whole_days)} to {_named(last, today, whole_days)}"
-    if begin is not None:
-        is_today = whole_days and begin.date() == today
-        return "today" if is_today else f"since {_named(begin, today, whole_days)}"
-    if end is not None:
-        return f"until {_named(end - timedelta(days=1) if whole_days else end, today, whole_days)}"
-    return ""
+    whole_days = all(bound is None or bound.time() == time() for bound in (begin, end))
+    if whole_days and end is not None:
+        end -= timedelta(days=1)
 
+    def named(bound: datetime) -> str:
+        return date_text(bound.date(), today) if whole_days else dated_text(bound, today)
 
-def _named(moment: datetime, today: date | None, whole_days: bool) -> str:
-    return date_text(moment.date(), today) if whole_days else dated_text(moment, today)
+    if begin is None:
+        return "" if end is None else f"until {named(end)}"
+    is_today = whole_days and begin.date() == today
+    if end is None:
+        return "today" if is_today else f"since {named(begin)}"
+    if whole_days and begin.date() == end.date():
+        return "today" if is_today else named(begin)
+    return f"{named(begin)} to {named(end)}"

@@ -128,15 +128,10 @@ def view(
         held = [(index, source.row(index)) for index in range(source.count)]
         kept = [(index, row) for index, row in held if row is not None and (keep is None or keep(row))]
         if sort_key is not None:
-            known: list[tuple[tuple[int, object], tuple[int, RowT]]] = []
-            unknown: list[tuple[int, RowT]] = []
-            for indexed_row in kept:
-                value = sort_key(indexed_row[1])
-                if value is None:
-                    unknown.append(indexed_row)
-                else:
-                    known.append((comparable(value), indexed_row))
+            keyed = [(sort_key(row), (index, row)) for index, row in kept]
+            known = [(comparable(key), indexed_row) for key, indexed_row in keyed if key is not None]
             known.sort(key=lambda pair: pair[0], reverse=reverse)
+            unknown = [indexed_row for key, indexed_row in keyed if key is None]
             kept = [indexed_row for _, indexed_row in known] + unknown
         row_ids = [source.row_id(index) or "" for index, _ in kept]
         return MemoryRows([row for _, row in kept], row_ids, source.generation)
