@@ -53,7 +53,7 @@ class AccountEvents:
         desk: Desk,
         kinds: Collection[EventKind],
         since: EventId | int | None,
-        notice: Callable[[str], None] = lambda _: None,
+        notice: Callable[[str], None],
     ) -> None:
         """`since` is an event, a time (Unix ms), or None for now."""
         self._desk = desk

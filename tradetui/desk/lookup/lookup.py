@@ -70,7 +70,8 @@ class Lookup:
     state beside the rows that are there, and what was stopped or failed goes on with the page it did not get.
     """
 
-    def __init__(self, query: Query, walk: PageWalk[Record], heard: Heard = lambda _: None) -> None:
+    def __init__(self, client: ExchangeReader, query: Query, heard: Heard) -> None:
+        """Nothing is read yet. `client` is one that asks with a person's priority."""
         self.query = query
         self.rows = LoadedRows[Record]()
         self.state = LookupState.MORE
@@ -80,17 +81,12 @@ class Lookup:
         self.everything = False
         self.totals: Mapping[str, CoinTotal] = {}
         self.seen_precisions = SeenPrecisions()
-        self._walk = walk
+        start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
+        self._walk: PageWalk[Record] = client.walk(query.request, start_time=start, end_time=end)
         self._heard = heard
         self._oldest_ms: int | None = None
         self._task: asyncio.Task[None] | None = None
         self._listeners: list[Callable[[], None]] = []
-
-    @classmethod
-    def of(cls, client: ExchangeReader, query: Query, heard: Heard = lambda _: None) -> Lookup:
-        """The lookup of a query; nothing is read yet. `client` is one that asks with a person's priority."""
-        start, end = (query.stretch.start_ms, query.stretch.end_ms) if query.sent else (None, None)
-        return cls(query, client.walk(query.request, start_time=start, end_time=end), heard)
 
     @property
     def loading(self) -> bool:
@@ -109,9 +105,11 @@ class Lookup:
         if self.state is LookupState.COMPLETE:
             return 1.0
         start, end = self.query.stretch.start_ms, self.query.stretch.end_ms
+        if start is None or end is None:
+            return None
         reached = self._reached_ms
-        if start is None or end is None or end <= start or reached is None:
-            return None if start is None or end is None else 0.0
+        if reached is None or end <= start:
+            return 0.0
         return min(1.0, max(0.0, (end - reached) / (end - start)))
 
     @property
@@ -168,13 +166,14 @@ class Lookup:
                 self._say(LookupState.LOADING)
         except Exception as problem:
             self._heard(problem)
-            # What passes by itself for a feed, whose next tick is the retry, does not here.
-            passing = isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited)
-            self.error = FeedError.of(problem)._replace(remedy="") if passing else FeedError.of(problem)
+            self.error = FeedError.of(problem)
+            if isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited):
+                # It passes by itself for a feed, whose next turn is the retry, and does not here.
+                self.error = self.error._replace(remedy="")
             self._say(LookupState.FAILED)
         else:
-            part = LookupState.FULL if self._full else LookupState.MORE
-            self._say(LookupState.COMPLETE if self._walk.over else part)
+            unfinished = LookupState.FULL if self._full else LookupState.MORE
+            self._say(LookupState.COMPLETE if self._walk.over else unfinished)
 
     @property
     def _full(self) -> bool:

@@ -118,7 +118,7 @@ def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
         return Stretch(midnight - DAY_MS, midnight - 1, assumed=True)
     if rule.missing is Missing.NEVER:
         return Stretch(now_ms - rule.span_ms, now_ms, assumed=True)
-    return Stretch(now_ms - rule.window_ms if rule.window_ms is not None else None, now_ms, True)
+    return Stretch(None if rule.window_ms is None else now_ms - rule.window_ms, now_ms, assumed=True)
 
 
 def _lasting(
@@ -147,14 +147,12 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     _check_times(endpoint, values, start, end, now_ms)
     stretch = assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
     if start is None:
-        return Query(
-            endpoint, texts, endpoint.request(**values, **_not_none(START, None, END, end)), stretch, not assumed, 1
-        )
+        request = endpoint.request(**values, **_times(None, end))
+        return Query(endpoint, texts, request, stretch, sent=not assumed, pieces=1)
+    # Its own times come with each piece; a request that must have some has any until then.
+    request = endpoint.request(**values, **({START: 0, END: 0} if rule.missing is Missing.NEVER else {}))
     length = (now_ms if end is None else end) - start
-    # Its own times come with each piece; a request that must have some is given any until then.
-    stand_in = {START: 0, END: 0} if rule.missing is Missing.NEVER else {}
-    pieces = max(1, -(-length // rule.piece_ms))
-    return Query(endpoint, texts, endpoint.request(**values, **stand_in), stretch, sent=True, pieces=pieces)
+    return Query(endpoint, texts, request, stretch, sent=True, pieces=max(1, -(-length // rule.piece_ms)))
 
 
 def _check_times(
@@ -167,8 +165,8 @@ def _check_times(
     cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
     if cut and start is not None and end is not None and end - start > rule.span_ms:
         start = end - rule.span_ms
-    endpoint.request(**values, **_not_none(START, start, END, end))
+    endpoint.request(**values, **_times(start, end))
 
 
-def _not_none(*pairs: Any) -> dict[str, Any]:
-    return {name: value for name, value in zip(pairs[::2], pairs[1::2], strict=True) if value is not None}
+def _times(start: int | None, end: int | None) -> dict[str, int]:
+    return {name: time_ms for name, time_ms in ((START, start), (END, end)) if time_ms is not None}

@@ -48,7 +48,7 @@ class Lookups:
         if (before := self._begun.get(table)) is not None:
             before.stop()
         endpoint = query.endpoint
-        lookup = Lookup.of(self._client, query, lambda problem: self._heard(endpoint, problem))
+        lookup = Lookup(self._client, query, lambda problem: self._heard(endpoint, problem))
         self._begun[table] = lookup
         return lookup
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Generic, TextIO
 
-from tradetui.desk.tables.cells.column import Column, unreadable_fields
+from tradetui.desk.tables.cells.column import Column, unreadable_text
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.rows.product_row import record_of
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, RowT_contra
@@ -135,9 +135,9 @@ def _moment(column: Column[RowT], row: RowT) -> str | None:
 
 
 def _value(column: Column[RowT], row: RowT) -> object:
-    unreadable = unreadable_fields(row)
-    if unreadable and column.id in unreadable:
-        return unreadable[column.id]
+    unreadable = unreadable_text(row, column.id)
+    if unreadable is not None:
+        return unreadable
     value = column.value(row)
     if isinstance(value, datetime):
         return instant(value, UTC)

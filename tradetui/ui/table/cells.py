@@ -8,7 +8,7 @@ from typing import Final, Generic, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, unreadable_fields
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, unreadable_text
 from tradetui.desk.tables.rows.row_source import RowSource, RowT
 from tradetui.ui.table.column_layout import GAP, ColumnLayout, ColumnNeed, lay_out, lay_out_around
 from tradetui.wire.text import scrub
@@ -183,7 +183,7 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:
     """Whether the column's field came and could not be read: then its text, a number or not, is as it came."""
-    return column.id in (unreadable_fields(record) or ())
+    return unreadable_text(record, column.id) is not None
 
 
 def cells_of(text: str) -> int:

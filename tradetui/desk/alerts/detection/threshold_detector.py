@@ -26,6 +26,12 @@ REARM_S: Final = 60.0
 """How long a figure must stay back before its level fires again."""
 BACK: Final = Decimal("0.1")
 """How far back that is, as a part of the level."""
+_WAYS: Final[Mapping[Direction, tuple[Direction, ...]]] = {
+    Direction.UP: (Direction.UP,),
+    Direction.DOWN: (Direction.DOWN,),
+    Direction.EITHER: (Direction.UP, Direction.DOWN),
+}
+"""The ways in which a price may cross its level; each is watched by itself."""
 
 
 @dataclass(slots=True)
@@ -106,12 +112,9 @@ class ThresholdDetector:
         """Look at how near each position is to liquidation, and at its unrealised result."""
         events = []
         for position in positions:
+            percent = None if position.liquidation_distance is None else position.liquidation_distance * 100
             for condition in self._of(RuleKind.LIQUIDATION_NEARER, position.symbol):
-                distance = position.liquidation_distance
-                if distance is None:
-                    continue
-                percent = distance * 100
-                if self._fires(condition, position.row_id, percent, now_s, above=False):
+                if percent is not None and self._fires(condition, position.row_id, percent, now_s, above=False):
                     sentence = liquidation_sentence(position, percent, condition)
                     events.append(_event(condition, position.row_id, sentence, {"percent": percent}, position.symbol))
             for condition in self._of(RuleKind.POSITION_RESULT_BELOW, position.symbol):
@@ -128,10 +131,8 @@ class ThresholdDetector:
             price = prices.get(condition.symbol)
             if price is None:
                 continue
-            for upwards in (True, False):
-                if condition.direction is (Direction.DOWN if upwards else Direction.UP):
-                    continue
-                way = "up" if upwards else "down"
+            for way in _WAYS[condition.direction]:
+                upwards = way is Direction.UP
                 if condition.direction is Direction.EITHER:
                     # From the side on which it begins it has crossed nothing yet.
                     self._begin_beyond(condition, way, price, now_s, above=upwards)

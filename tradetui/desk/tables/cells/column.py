@@ -60,16 +60,16 @@ class Column(NamedTuple, Generic[RowT_contra]):
 
     def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
         """The drawn text. A field that came and could not be read shows its text as it came, with a question mark."""
-        unreadable = unreadable_fields(row)
-        if unreadable and self.id in unreadable:
-            return f"{unreadable[self.id]}{UNREADABLE_MARK}", Tone.WARN
+        unreadable = unreadable_text(row, self.id)
+        if unreadable is not None:
+            return f"{unreadable}{UNREADABLE_MARK}", Tone.WARN
         return self.text(row, cell_format), Tone.PLAIN if self.tone is None else self.tone(row)
 
     def exact(self, row: RowT_contra, cell_format: CellFormat) -> str:
         """The value without loss, as it is copied: all digits and no thousands marks, moments in ISO 8601."""
-        unreadable = unreadable_fields(row)
-        if unreadable and self.id in unreadable:
-            return str(unreadable[self.id])
+        unreadable = unreadable_text(row, self.id)
+        if unreadable is not None:
+            return unreadable
         value = self.value(row)
         if value is None or value == "":
             return UNKNOWN
@@ -98,10 +98,10 @@ def ranked(*columns: Column[RowT], kept_longest: str) -> tuple[Column[RowT], ...
     return by_rank
 
 
-def unreadable_fields(row: object) -> Mapping[str, str] | None:
-    """Texts of a row's fields that came and could not be read, by the interface's names; None of a derived row."""
+def unreadable_text(row: object, field: str) -> str | None:
+    """The text of a field, by the interface's name, that came and could not be read; None of every other."""
     unreadable: Mapping[str, str] | None = getattr(row, "unreadable", None)
-    return unreadable
+    return unreadable.get(field) if unreadable else None
 
 
 def tone_of(amount: Decimal | int | None) -> Tone:

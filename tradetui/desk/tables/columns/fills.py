@@ -159,7 +159,7 @@ class DollarSum:
         elif coin is None or is_dollar(coin):
             self.dollars += amount
             self.is_converted = self.is_converted or (coin is not None and coin.upper() not in USDT_COINS)
-        elif row.product_type.is_coin_margined and coin == margin_coin(row.product_type, row.record.symbol):
+        elif row.product_type.is_coin_margined and coin == _margin_coin(row):
             self.dollars += amount * row.record.price
             self.is_converted = True
         else:
@@ -182,7 +182,7 @@ class FillTotals:
     fees: DollarSum = field(default_factory=DollarSum)
 
     def add(self, row: FillRow) -> None:
-        self.profit.add(row.record.profit, margin_coin(row.product_type, row.record.symbol), row)
+        self.profit.add(row.record.profit, _margin_coin(row), row)
         for part in row.record.fee_detail:
             self.fees.add(part.total_fee, part.fee_coin, row)
 
@@ -221,7 +221,7 @@ class _DaySums:
         """The day as a word, or the time its sums begin; empty where all rows are summed."""
         if cell_format.summed_day is None or self.since is None:
             return ""
-        return "today" if self.has_older else f"since {self.since:%H:%M}"
+        return "today" if self.has_older else f"since {self.since.astimezone(cell_format.zone):%H:%M}"
 
 
 def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
@@ -229,15 +229,13 @@ def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
     zone, day = cell_format.zone, cell_format.summed_day
     begins = None if day is None else _begin_of(day, zone)
     ends = None if day is None else _begin_of(day + timedelta(days=1), zone)
-    since: datetime | None = None
     for row in rows:
         moment = row.record.c_time
         if begins is not None and moment < begins:
             sums.has_older = True
         elif ends is None or moment < ends:
-            since = moment if since is None else min(since, moment)
+            sums.since = moment if sums.since is None else min(sums.since, moment)
             sums.totals.add(row)
-    sums.since = None if since is None else since.astimezone(zone)
     return sums
 
 

@@ -138,10 +138,8 @@ def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT
     def shown(row: RowT, cell_format: CellFormat) -> str:
         amounts = by_coin(row)
         if len(amounts) > 1:
-            return ", ".join(
-                f"{fee(amount, coin or None, cell_format)} {coin}".strip() for coin, amount in amounts.items()
-            )
-        return fee(total(row), next(iter(amounts), None) or None, cell_format)
+            return ", ".join(f"{fee(amount, coin, cell_format)} {coin}".strip() for coin, amount in amounts.items())
+        return fee(total(row), next(iter(amounts), None), cell_format)
 
     return Column("fee", "Fee", total, shown, 11, right=True, unit="fee coin")
 
