@@ -17,8 +17,8 @@ from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean
 from tradetui.profiles.model import Profile
 
-TRUE_VALUES = frozenset({"1", "true", "yes", "on"})
-FALSE_VALUES = frozenset({"0", "false", "no", "off", ""})
+_TRUE_VALUES = frozenset({"1", "true", "yes", "on"})
+_FALSE_VALUES = frozenset({"0", "false", "no", "off", ""})
 PROXY_FLAG = "--proxy"
 _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE")
 
@@ -257,9 +257,9 @@ def _listed(value: str) -> list[str]:
 
 def _truth(environ: Mapping[str, str], name: str) -> bool:
     value = environ.get(name, "").strip().lower()
-    if value in TRUE_VALUES:
+    if value in _TRUE_VALUES:
         return True
-    if value in FALSE_VALUES:
+    if value in _FALSE_VALUES:
         return False
     raise ConfigurationError(
         "must be 1 or 0", location="environment", key=name, remedy="Unset it to trade, set it to 1 to only read."

@@ -1,6 +1,7 @@
 """The model of a profile: the one source of every setting's name, rule, default and explanation.
 
-`config.example.toml` and the messages about wrong values are made from this model.
+`config.example.toml` and the messages about wrong values are made from this model: `description` says what a setting
+means, and `title` says in words what its `pattern` demands.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     AlertRules = tuple[AlertRule, ...]
 else:
-    AlertRules = tuple[Any, ...]
+    AlertRules = tuple[Any, ...]  # `Profile._alerts` reads them; the first paint does not wait for what does
 
 PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
@@ -50,6 +51,7 @@ def _checked_command(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _Command = Annotated[tuple[str, ...], AfterValidator(_checked_command)]
+_PollSeconds = Annotated[float, Field(ge=0.5, le=3600)]
 
 
 class CredentialSource(StrictSettings):
@@ -91,11 +93,11 @@ class CredentialSource(StrictSettings):
 class Intervals(StrictSettings):
     """Seconds between the end of a poll and the start of the next, while its panel is shown."""
 
-    fills: Annotated[float, Field(ge=0.5, le=3600, description="futures fills")] = 1.0
-    positions: Annotated[float, Field(ge=0.5, le=3600, description="positions")] = 2.0
-    orders: Annotated[float, Field(ge=0.5, le=3600, description="pending orders")] = 2.0
-    accounts: Annotated[float, Field(ge=0.5, le=3600, description="futures accounts")] = 5.0
-    triggers: Annotated[float, Field(ge=0.5, le=3600, description="stops and trigger orders")] = 10.0
+    fills: _PollSeconds = Field(default=1.0, description="futures fills")
+    positions: _PollSeconds = Field(default=2.0, description="positions")
+    orders: _PollSeconds = Field(default=2.0, description="pending orders")
+    accounts: _PollSeconds = Field(default=5.0, description="futures accounts")
+    triggers: _PollSeconds = Field(default=10.0, description="stops and trigger orders")
 
 
 class Profile(StrictSettings):
@@ -138,18 +140,16 @@ class Profile(StrictSettings):
         description="language of the exchange's messages",
     )
     intervals: Intervals = Field(default=Intervals(), description="seconds between polls, by panel")
-    budget_share: Annotated[
-        float, Field(gt=0, le=1, description="share of each rate limit used; other programs share the account's UID")
-    ] = 0.5
-    address_share: Annotated[
-        float,
-        Field(
-            ge=0.01,
-            le=1,
-            description="share of the 6,000 calls a minute that the exchange allows a network address, for all your "
-            "processes together; lower it where other people or machines call from the same address",
-        ),
-    ] = 0.8
+    budget_share: float = Field(
+        default=0.5, gt=0, le=1, description="share of each rate limit used; other programs share the account's UID"
+    )
+    address_share: float = Field(
+        default=0.8,
+        ge=0.01,
+        le=1,
+        description="share of the 6,000 calls a minute that the exchange allows a network address, for all your "
+        "processes together; lower it where other people or machines call from the same address",
+    )
     max_reversal_size: Decimal | None = Field(
         default=None, gt=0, description="the largest size of a reversal, in the contract's coin (BTC for BTCUSDT)"
     )
@@ -247,6 +247,7 @@ class Profile(StrictSettings):
         # Most starts have no list, and the first paint waits for what is imported before it.
         from tradetui.profiles.alert_entry import checked_rules
 
+        # `alert_command` is declared above, and so read before; where it broke its rule, that is the error to name.
         return checked_rules(entries, has_command=bool(info.data.get("alert_command", True)))
 
     @field_validator("timezone")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FIELDS = ("api_key", "secret", "passphrase")
 _VARIABLES: Final = ("API_KEY", "API_SECRET", "PASSPHRASE")
 """Endings of the environment variables of the fields, behind the prefix."""
-COMMAND_SECONDS = 30
+_COMMAND_S: Final = 30
 PEM_BEGIN: Final = "-----BEGIN "
 """The beginning of an RSA API key's private key."""
 
@@ -98,13 +98,11 @@ def refuse_wider_than_owner(file: Path) -> None:
 def _from_command(command: tuple[str, ...]) -> dict[str, str]:
     refused = partial(ConfigurationError, location=f"command {command[0]}", key="credentials.command")
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS, check=False
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMMAND_S, check=False)
     except FileNotFoundError:
         raise refused("no such program", remedy="Check its name and PATH.") from None
     except subprocess.TimeoutExpired:
-        raise refused(f"gave no answer within {COMMAND_SECONDS} s") from None
+        raise refused(f"gave no answer within {_COMMAND_S} s") from None
     except OSError as problem:
         raise refused(f"cannot be run: {problem.strerror}") from None
     if done.returncode != 0:

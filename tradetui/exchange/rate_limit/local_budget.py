@@ -63,7 +63,6 @@ class LocalBudget:
 
     @property
     def account_kind(self) -> str | None:
-        """ordinary, copy_trader, broker, or `None` while unknown (which counts as a copy trader)."""
         return self._account_kind
 
     @account_kind.setter
