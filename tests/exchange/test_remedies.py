@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 import tradetui.exchange
 from tradetui.exchange import ExchangeReader, InvalidRequest, errors
-from tradetui.exchange.calls.http_response import parse_response, read_result, write_result
+from tradetui.exchange.calls.result import parse_response, read_result, write_result
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.exchange.transport.transport import HttpResponse
 from tradetui.wire.endpoints.catalogue import CATALOGUE

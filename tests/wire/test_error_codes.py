@@ -1,4 +1,4 @@
-"""Codes: kind, remedy, and whether a write was certainly not taken."""
+"""Codes: remedy, and whether a write was certainly not taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.optional_packages import import_optional
 from tradetui.wire.error_codes import (
     COPY_KEY_REFUSALS,
     MEANINGS,
-    ErrorKind,
+    CodeGroup,
     endpoint_missing,
     meaning,
     refusal_explained,
@@ -19,30 +19,6 @@ from tradetui.wire.error_codes import (
     wants_another_word,
     write_refused,
 )
-
-
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        ("40009", ErrorKind.AUTHENTICATION),
-        ("40008", ErrorKind.AUTHENTICATION),
-        ("40012", ErrorKind.AUTHENTICATION),
-        ("40099", ErrorKind.AUTHENTICATION),
-        ("40014", ErrorKind.PERMISSION),
-        ("40085", ErrorKind.PERMISSION),
-        ("40029", ErrorKind.PERMISSION),
-        ("429", ErrorKind.RATE_LIMIT),
-        ("22002", ErrorKind.REJECTED),
-        ("40774", ErrorKind.REJECTED),
-        ("43012", ErrorKind.REJECTED),
-        ("00001", ErrorKind.REJECTED),
-        ("40404", ErrorKind.MISSING),
-        ("40725", ErrorKind.BUSY),
-        ("99999", ErrorKind.REJECTED),
-    ],
-)
-def test_kinds(code: str, kind: ErrorKind) -> None:
-    assert meaning(code).kind is kind
 
 
 def test_every_known_code_has_a_remedy_that_is_a_sentence() -> None:
@@ -131,7 +107,7 @@ def test_codes_that_public_clients_list_are_refusals_only_where_their_text_refus
 def test_a_limit_that_names_itself_refuses_a_write_under_any_status_below_500(code: str) -> None:
     for status in (200, 400, 429):
         assert write_refused(code, status)
-    assert meaning(code).kind is ErrorKind.RATE_LIMIT
+    assert meaning(code).group is CodeGroup.RATE
 
 
 def test_a_time_out_status_leaves_the_outcome_unknown_whatever_the_code() -> None:

@@ -1,4 +1,4 @@
-"""Error codes of the exchange: what kind each is, what a trader can do, and whether a write was certainly not taken."""
+"""Error codes of the exchange: their topics, what a trader can do, and whether a write was certainly not taken."""
 
 from __future__ import annotations
 
@@ -8,19 +8,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 
-class ErrorKind(StrEnum):
-    """The branch of the error tree a code belongs to."""
-
-    AUTHENTICATION = "authentication"
-    PERMISSION = "permission"
-    RATE_LIMIT = "rate_limit"
-    REJECTED = "rejected"
-    MISSING = "missing"  # the endpoint does not exist here
-    BUSY = "busy"
-
-
 class CodeGroup(StrEnum):
-    """The topic of a code, finer than its kind."""
+    """What a code is about."""
 
     KEY = "key"
     CLOCK = "clock"
@@ -46,28 +35,11 @@ class CodeGroup(StrEnum):
     UNLISTED = "unlisted"
 
 
-# Every other group is a rejection.
-_KINDS: Final[Mapping[CodeGroup, ErrorKind]] = {
-    CodeGroup.KEY: ErrorKind.AUTHENTICATION,
-    CodeGroup.CLOCK: ErrorKind.AUTHENTICATION,
-    CodeGroup.ENVIRONMENT: ErrorKind.AUTHENTICATION,
-    CodeGroup.PERMISSION: ErrorKind.PERMISSION,
-    CodeGroup.ACCOUNT: ErrorKind.PERMISSION,
-    CodeGroup.RATE: ErrorKind.RATE_LIMIT,
-    CodeGroup.MISSING: ErrorKind.MISSING,
-    CodeGroup.SYSTEM: ErrorKind.BUSY,  # a read may be repeated, a write's outcome is unknown
-}
-
-
 class Meaning(NamedTuple):
     """The meaning of a code; `remedy` is a sentence a trader can act on."""
 
     group: CodeGroup
     remedy: str
-
-    @property
-    def kind(self) -> ErrorKind:
-        return _KINDS.get(self.group, ErrorKind.REJECTED)
 
 
 _UNLISTED: Final = Meaning(
@@ -228,9 +200,9 @@ MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
 )
 
 _AMBIGUOUS: Final = "40808"  # a parameter was wrong, or the exchange's servers are just being replaced
-# A client id is made for one request: where an order has it already, that request was taken. That no order of an id
-# is there may be said of the very order the write has made.
-_SPEAKS_OF_ANOTHER_STATE: Final = frozenset({CodeGroup.DUPLICATE, CodeGroup.NO_SUCH_ORDER})
+# A system code may come after the request was taken. A client id is made for one request: where an order has it
+# already, that request was taken. That no order of an id is there may be said of the very order the write has made.
+_LEAVES_OPEN: Final = frozenset({CodeGroup.SYSTEM, CodeGroup.DUPLICATE, CodeGroup.NO_SUCH_ORDER})
 _NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")  # in 40808, of a wrong parameter
 
 COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
@@ -273,7 +245,7 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
     known = MEANINGS.get(code)
     if known is None:
         return refusal_explained(msg) is not None
-    return known.kind is not ErrorKind.BUSY and known.group not in _SPEAKS_OF_ANOTHER_STATE
+    return known.group not in _LEAVES_OPEN
 
 
 def says_no_such_order(code: str | None) -> bool:
@@ -283,7 +255,7 @@ def says_no_such_order(code: str | None) -> bool:
 
 def endpoint_missing(code: str, http_status: int | None = None) -> bool:
     """Whether the reply says that the endpoint does not exist here."""
-    return http_status == 404 or meaning(code).kind is ErrorKind.MISSING
+    return http_status == 404 or meaning(code).group is CodeGroup.MISSING
 
 
 def switches_off(code: str, http_status: int | None = None) -> bool:

@@ -18,7 +18,7 @@ from tradetui.desk.reversal.pretrade_checks import RiskContext
 from tradetui.desk.reversal.sending import Sending
 from tradetui.desk.reversal.tracking import evidence, order_reads
 from tradetui.exchange.calls import writes
-from tradetui.exchange.calls.http_response import CallResult, write_result
+from tradetui.exchange.calls.result import CallResult, write_result
 from tradetui.exchange.calls.signed_call import SignedCalls
 from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import OutcomeUnknown, Rejected

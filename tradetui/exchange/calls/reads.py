@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tradetui.exchange.calls.http_response import read_result
+from tradetui.exchange.calls.result import read_result
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,

@@ -30,7 +30,7 @@ from tradetui.wire.endpoints.reply import Envelope, Reply, UnreadableBody, read_
 from tradetui.wire.error_codes import (
     TOO_MANY_CALLS_REMEDY,
     UNIFIED_ACCOUNT,
-    ErrorKind,
+    CodeGroup,
     endpoint_missing,
     meaning,
     write_refused,
@@ -59,11 +59,15 @@ _REMEDIES_OF_UNSENT_WRITES = {
     TransportErrorKind.PROXY: "Check the proxy, or set another one or none, then try again.",
     TransportErrorKind.TLS: _REMEDIES_OF_READS[TransportErrorKind.TLS],
 }
-_ERRORS: Final[Mapping[ErrorKind, type[ExchangeError]]] = {
-    ErrorKind.AUTHENTICATION: AuthenticationFailed,
-    ErrorKind.PERMISSION: PermissionRefused,
-    ErrorKind.BUSY: Busy,
+_ERRORS: Final[Mapping[CodeGroup, type[ExchangeError]]] = {
+    CodeGroup.KEY: AuthenticationFailed,
+    CodeGroup.CLOCK: AuthenticationFailed,
+    CodeGroup.ENVIRONMENT: AuthenticationFailed,
+    CodeGroup.PERMISSION: PermissionRefused,
+    CodeGroup.ACCOUNT: PermissionRefused,
+    CodeGroup.SYSTEM: Busy,
 }
+"""Codes of every other group are a rejection, apart from those that `_error_of_code` names."""
 _HOPS = {TransportErrorKind.PROXY: Hop.PROXY, TransportErrorKind.NAME: Hop.NAME, TransportErrorKind.TLS: Hop.TLS}
 _LOOK_AT_THE_SYMBOL = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
@@ -87,7 +91,7 @@ class CallResult(NamedTuple):
         """Whether the exchange says that there were too many calls: HTTP status 429, or a code that says so."""
         if self.status == TOO_MANY_REQUESTS:
             return True
-        return self.envelope is not None and meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
+        return self.envelope is not None and meaning(self.envelope.code).group is CodeGroup.RATE
 
 
 def parse_response(stamp_ms: int, http_response: HttpResponse, *, unique_names: bool = False) -> CallResult:
@@ -192,10 +196,10 @@ def _error_of_code(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -
         return EndpointMissing(envelope.msg, **error_fields)
     if envelope.code == UNIFIED_ACCOUNT:
         return UnifiedAccount(envelope.msg, **error_fields)
-    if known.kind is ErrorKind.RATE_LIMIT:
+    if known.group is CodeGroup.RATE:
         return _limited(endpoint, answer, envelope.msg, envelope.code)
     otherwise = Busy if status is not None and status >= 500 else Rejected
-    return _ERRORS.get(known.kind, otherwise)(envelope.msg, **error_fields)
+    return _ERRORS.get(known.group, otherwise)(envelope.msg, **error_fields)
 
 
 def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | None) -> RateLimited:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tradetui.exchange.calls.http_response import CallResult, parse_response, retry_after
+from tradetui.exchange.calls.result import CallResult, parse_response, retry_after
 from tradetui.exchange.errors import ExchangeError, NotSent, ReadOnly, Unreachable
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,

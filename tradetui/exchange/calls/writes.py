@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.calls.http_response import write_result
+from tradetui.exchange.calls.result import write_result
 from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, InvalidRequest, OutcomeUnknown
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.wire.endpoints.catalogue import endpoint_of
