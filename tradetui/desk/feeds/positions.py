@@ -71,9 +71,9 @@ class PositionsReader:
         self._joined = joined
         self._contradiction = contradiction
         self._reads_fills_itself = histories is None
-        self._histories = histories or {
-            product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
-        }
+        if histories is None:
+            histories = {product_type: FillHistory(client, product_type, self._disk) for product_type in product_types}
+        self._histories = histories
         self.parts = JoinedReads[Position](product_types)
         self._sums: dict[ProductType, _RunningSum] = {}
         self.source: Literal["reported", "fills"] | None = None
@@ -83,9 +83,9 @@ class PositionsReader:
         return await self._read_from_fills() if reading is None else reading
 
     async def _read_reported(self) -> Reading[Position] | None:
-        """The positions as the exchange reports them; None where it never has, and now says that it does not.
+        """The positions as the exchange reports them; None where it does not offer that, and fills are the source.
 
-        A read beside this one may have gone over to fills meanwhile.
+        Once it has reported them, a refusal is raised. A read beside this one may go over to fills meanwhile.
         """
         try:
             error = await self.parts.read(self._reported)
@@ -114,7 +114,7 @@ class PositionsReader:
             doubts.append(f"what is held in hedge mode is not certain: {earlier_contradiction(contradiction)}")
         steady_histories = (history for history in self._histories.values() if not history.corrections.unsteady)
         corrections = filter(None, (history.correction for history in steady_histories))
-        marks_are_live = rows and all(row.market.mark_is_live for row in rows)
+        marks_are_live = bool(rows) and all(row.market.mark_is_live for row in rows)
         notes = (*doubts, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
         return self.parts.reading(rows, error, "; ".join(notes))
 
@@ -122,10 +122,11 @@ class PositionsReader:
     def doubts(self) -> dict[str, str]:
         """By symbol, why its position is not the sum of its fills; empty where reported."""
         doubts: dict[str, str] = {}
-        for product_type, sums in self._sums.items():
+        for product_type, running_sum in self._sums.items():
             unsteady = self._histories[product_type].corrections.unsteady
             doubts |= {symbol: unsteady_sentence(trade_id) for symbol, trade_id in unsteady.items()}
-            doubts |= {symbol: f"{word} is not known" for symbol, word in sums.book.unknown_word_by_symbol.items()}
+            unknown_words = running_sum.book.unknown_word_by_symbol
+            doubts |= {symbol: f"{unknown} is not known" for symbol, unknown in unknown_words.items()}
         return doubts
 
     def _rows(self) -> list[Position]:
@@ -148,6 +149,7 @@ class PositionsReader:
         return part
 
     async def _summed(self, product_type: ProductType) -> ProductPart[Position]:
+        """Sum one product type's fills, once all are read; raises StillReading while older ones are missing."""
         history = self._histories[product_type]
         history.follow()
         now = self._clock.monotonic()
@@ -161,65 +163,68 @@ class PositionsReader:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
         if history.read_at is None:
             raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
-        sums = await self._sum_up(history)
+        running_sum = await self._sum_with_new_fills(history)
         undecodable_rows = len(history.undecodable_pages.undecodable_rows)
         return ProductPart(
-            sums.positions(), undecodable_rows, history.server_ms, history.left_out, history.kept_symbols
+            running_sum.positions(), undecodable_rows, history.server_ms, history.left_out, history.kept_symbols
         )
 
-    async def _sum_up(self, history: FillHistory) -> _RunningSum:
-        product_type = history.product_type
-        sums = self._sums.get(product_type) or _RunningSum(product_type)
-        added = history.follow()
-        archive = history.write_buffer.archive
-        if archive is not None and archive.trimmed:
-            archive = None
-        if archive is not None and (sums.archive is not archive or sums.lost_spans != len(history.lost)):
-            # What earlier sessions saw comes first; the archive holds what this one has read as well.
-            sums = await self._disk.run(_RunningSum.of, product_type, archive, history)
-        fresh = sorted(added, key=_fill_order)
-        added.clear()
-        sums.add(fresh)
-        self._sums[product_type] = sums
-        if not sums.book.outdated:
-            return sums
-        del self._sums[product_type]
-        if archive is not None:
-            self._sums[product_type] = sums = await self._disk.run(_RunningSum.of, product_type, archive, history)
-            return sums
-        history.forget()
-        raise StillReading(READ_AGAIN)
+    async def _sum_with_new_fills(self, history: FillHistory) -> _RunningSum:
+        """The running sum with the fills that came since; begun anew where it cannot simply be continued.
+
+        That is from the archive, where one keeps every fill. Where none does, all fills have to be read again: then it
+        raises StillReading.
+        """
+        product_type, archive = history.product_type, history.complete_archive
+        running_sum = self._sums.get(product_type)
+        if archive is not None and (running_sum is None or not running_sum.rests_on(archive, history)):
+            running_sum = await self._disk.run(_RunningSum.of_archive, archive, history)
+        running_sum = running_sum or _RunningSum(product_type)
+        new_fills = history.follow()
+        running_sum.add(sorted(new_fills, key=_fill_order))
+        new_fills.clear()
+        if running_sum.book.outdated:  # a fill came late, or with other figures
+            self._sums.pop(product_type, None)
+            if archive is None:
+                history.forget()
+                raise StillReading(READ_AGAIN)
+            running_sum = await self._disk.run(_RunningSum.of_archive, archive, history)
+        self._sums[product_type] = running_sum
+        return running_sum
 
 
 class _RunningSum:
-    """Positions of one product type as a running sum; `archive` is what it was begun from."""
+    """Positions of one product type as a running sum of its fills.
 
-    def __init__(self, product_type: ProductType) -> None:
-        self.product_type = product_type
+    Fills from before `known_from` (Unix ms) are left out: later ones are lost, which may have closed what those opened.
+    """
+
+    def __init__(self, product_type: ProductType, known_from: int = 0) -> None:
         self.book = PositionBook(product_type)
-        self.archive: Archive | None = None
-        self.lost_spans = self._known_from = 0
+        self._known_from = known_from
         self._last_prices: dict[str, Decimal] = {}
+        self._archive: Archive | None = None
+        self._lost_spans = 0
 
     @classmethod
-    def of(cls, product_type: ProductType, archive: Archive, history: FillHistory) -> _RunningSum:
-        """The sum of a whole history, of which some fills are not in the archive yet; blocks.
-
-        Where fills are lost it begins behind them: one of them may have closed an earlier position.
-        """
-        sums, unsaved = cls(product_type), history.unsaved
-        sums.archive, sums.lost_spans = archive, len(history.lost)
+    def of_archive(cls, archive: Archive, history: FillHistory) -> _RunningSum:
+        """The sum of all fills, of which the newest may not be in the archive yet; blocks."""
+        unsaved = history.unsaved
+        running_sum = cls(history.product_type, archive.known_from(history.product_type))
+        running_sum._archive, running_sum._lost_spans = archive, len(history.lost)
         unsaved_ids = {fill.trade_id for fill in unsaved}
-        saved = (fill for fill in archive.rows.fills(product_type) if fill.trade_id not in unsaved_ids)
-        sums._known_from = archive.known_from(product_type)
-        sums.add(merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order))
-        return sums
+        saved = (fill for fill in archive.rows.fills(history.product_type) if fill.trade_id not in unsaved_ids)
+        running_sum.add(merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order))
+        return running_sum
+
+    def rests_on(self, archive: Archive, history: FillHistory) -> bool:
+        """Whether it began with this archive's fills, and no more were found to be lost since."""
+        return self._archive is archive and self._lost_spans == len(history.lost)
 
     def add(self, fills: Iterable[FuturesFill]) -> None:
-        """Add fills, oldest first; each costs the same whatever came before."""
+        """Add fills, oldest first; those that are in it already change nothing."""
         for fill in fills:
-            # Those of before lost ones come from what a session remembers as well.
-            if (not self._known_from or unix_ms(fill.c_time) >= self._known_from) and self.book.add(fill):
+            if unix_ms(fill.c_time) >= self._known_from and self.book.add(fill):
                 self._last_prices[fill.symbol.upper()] = fill.price
 
     def positions(self) -> list[Position]:
