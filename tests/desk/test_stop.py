@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,30 @@ async def test_nothing_begins_anew_in_a_desk_that_was_stopped() -> None:
         feed.publish(feed.snapshot)
     begin_lookup(desk).go_on()
     assert not await left_running()
+
+
+async def test_an_archive_that_cannot_be_closed_leaves_neither_disk_nor_client_open(tmp_path: Path) -> None:
+    simulation = Simulation(seed=1, fills=50, data_dir=tmp_path)
+    desk, closed = simulation.desk, list[str]()
+    desk.start()
+    await asyncio.sleep(10)
+    assert desk.archive is not None
+    desk.archive.close = fails_to_close  # type: ignore[method-assign]
+    desk.disk.close = lambda: closed.append("disk")  # type: ignore[method-assign]
+    close_client = desk.client.aclose
+
+    async def closing() -> None:
+        closed.append("client")
+        await close_client()
+
+    desk.client.aclose = closing  # type: ignore[method-assign]
+    with pytest.raises(sqlite3.OperationalError):
+        await desk.stop()
+    assert closed == ["disk", "client"]
+
+
+def fails_to_close() -> None:
+    raise sqlite3.OperationalError("disk I/O error")
 
 
 async def test_an_end_that_is_in_the_journal_is_published_though_the_session_stops_in_between() -> None:

@@ -1,6 +1,7 @@
 """A running session of one account: what it reads, keeps, alerts of and may send, put together in one place.
 
-It owns no logic. Whatever changes goes from the feed that read it to all that rests on it (`Desk._feed_changed`).
+Whatever changes goes from the feed that read it to all that rests on it (`Desk._feed_changed`), and what is known of
+the account goes to all that waits for it (the callbacks of `AccountStorage`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders, FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.orders import OrdersReader
-from tradetui.desk.feeds.polling.feed import Feed, Reader, Scheduler
+from tradetui.desk.feeds.polling.feed import HIDDEN_FACTOR, Feed, Reader, Scheduler
 from tradetui.desk.feeds.polling.session_health import Health, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader
@@ -72,23 +73,23 @@ class Desk:
         self.client = client
         self.settings = settings
         self.clock = clock
-        self._trading = trading
         self.zone = settings.zone
-        polling = client.with_priority(Priority.FEED)
         self.disk = disk = disk or InlineDisk()
-        product_types = settings.product_types
+        self._trading = trading
+        self._today: TodayTracker | None = None
+        self._totals: tuple[Snapshot[FeedRow], Snapshot[FeedRow], Totals] | None = None
+        self._journal_reader: JournalReader | None = None
+        self._results: ResultsReader | None = None
+        self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
+
+        polling, product_types = client.with_priority(Priority.FEED), settings.product_types
         fill_histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
-        self.triggers_reader = TriggersReader(polling, product_types, disk)
-        intervals = settings.intervals
-
-        def feed_of(table: Table[FeedRowT], reader: Reader[FeedRowT]) -> Feed[FeedRowT]:
-            return Feed(table.name, reader, intervals[table.name], clock)
-
+        bill_histories = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
+        closed_positions = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
         sampler = EquitySampler(product_types, disk)
-        self.accounts = feed_of(ACCOUNTS, AccountsReader(polling, product_types, sampler))
-        self.fills = feed_of(FILLS, FillsReader(fill_histories, clock))
+        self.triggers_reader = TriggersReader(polling, product_types, disk)
         # The positions show the stops that wait, whether or not anybody looks at the triggers.
-        self.triggers = Feed(TRIGGERS.name, self.triggers_reader, intervals[TRIGGERS.name], clock, hidden_factor=1.0)
+        self.triggers = self._feed_of(TRIGGERS, self.triggers_reader, hidden_factor=1.0)
         self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader, clock)
         self.positions_reader = PositionsReader(
             polling,
@@ -100,56 +101,56 @@ class Desk:
             joined=self.market.joined,
             contradiction=self._contradiction,
         )
-        self.positions = feed_of(POSITIONS, self.positions_reader)
-        self.orders = feed_of(ORDERS, OrdersReader(polling, product_types, self.market.mark_of))
+        self.positions = self._feed_of(POSITIONS, self.positions_reader)
+        self.accounts = self._feed_of(ACCOUNTS, AccountsReader(polling, product_types, sampler))
+        self.fills = self._feed_of(FILLS, FillsReader(fill_histories, clock))
+        self.orders = self._feed_of(ORDERS, OrdersReader(polling, product_types, self.market.mark_of))
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews(self.market.mark_of)
-        bill_histories = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
-        closed_positions = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
         bills_reader = BillsReader(polling, bill_histories, clock, closed_positions)
         self.bills = Feed("bills", bills_reader, BILLS_EVERY_S, clock)
-        polled = (*self.feeds.values(), *self.market.feeds, self.bills)
-        self.scheduler = Scheduler(polled, random, first=POSITIONS.name)
+        self.scheduler = Scheduler((*feeds, *self.market.feeds, self.bills), random, first=POSITIONS.name)
+
         # Two sessions may share a seed, and must not take each other for themselves.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"
         self.alerts = Alerts(
             alerts or AlertSettings(), clock, disk, owner, lambda: self.scheduler.poll_now(TRIGGERS.name), self.market
         )
-        self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
-        attach = [
-            *(history.attach for history in fill_histories.values()),
-            *(history.attach for history in bill_histories.values()),
-            *(history.attach for history in closed_positions),
-            self.triggers_reader.attach,
-            self.alerts.attach,
-            sampler.attach,
-            self._begin_today,
-            self._alert_what_ended_unsaid,
-        ]
         self.storage = AccountStorage(
             polling,
             settings,
             disk,
             random,
-            attach,
-            self._account_known,
-            self._account_not_kept,
-            self._open_journal,
+            known=self._account_known,
+            troubled=self._account_not_kept,
+            open_journal=self._open_journal,
+            attach=[
+                *(history.attach for history in fill_histories.values()),
+                *(history.attach for history in bill_histories.values()),
+                *(history.attach for history in closed_positions),
+                self.triggers_reader.attach,
+                self.alerts.attach,
+                sampler.attach,
+                self._begin_today,
+                self._alert_what_ended_unsaid,
+            ],
             owner_seen=None if trading is None else trading.intents.note_key_owner,
             expected=self._account_expected,
             first_rows=self.scheduler.first_shown,
         )
-        self._today: TodayTracker | None = None
-        self._totals: tuple[Snapshot[FeedRow], Snapshot[FeedRow], Totals] | None = None
-        self._journal_reader: JournalReader | None = None
-        self._results: ResultsReader | None = None
-        self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if trading is not None:
             trading.progress_listener = lambda sent, progress: self.alerts.reversal_went_on(sent, progress, self.zone)
-        for feed in self.feeds.values():
+        self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
+        for feed in feeds:
             feed.subscribe(self._feed_changed)
+
+    def _feed_of(
+        self, table: Table[FeedRowT], reader: Reader[FeedRowT], *, hidden_factor: float = HIDDEN_FACTOR
+    ) -> Feed[FeedRowT]:
+        interval_s = self.settings.intervals[table.name]
+        return Feed(table.name, reader, interval_s, self.clock, hidden_factor=hidden_factor)
 
     @property
     def access(self) -> Access:
@@ -202,8 +203,10 @@ class Desk:
         return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.reports_waiting)
 
     def panel_rows(self, name: str, *, other_view: bool = False) -> Snapshot[FeedRow]:
-        """The rows of a panel: fills one row an order, in the other view each; stops that wait and then those that
-        ended, in the other view the waiting ones alone; of every other feed its rows.
+        """The rows of a panel.
+
+        Fills are gathered by their order; the other view has each by itself. Triggers are those that wait and then
+        those that ended; the other view has the waiting ones alone.
         """
         if name == FILLS.name and not other_view:
             return self.filled_orders.snapshot
@@ -218,17 +221,19 @@ class Desk:
 
     async def stop(self) -> None:
         """End polling, close archive and client; what an end makes known is still delivered."""
-        await self.scheduler.stop()
-        await self.lookups.stop()
-        await self.storage.stop_opening()
-        if self._trading is not None:
-            await self._trading.stop()
-        await self.alerts.stop()
-        if self._today is not None:
-            await self._today.stop()
-        await self.storage.stop()
-        self.disk.close()
-        await self.client.aclose()
+        try:
+            await self.scheduler.stop()
+            await self.lookups.stop()
+            await self.storage.stop_opening()
+            if self._trading is not None:
+                await self._trading.stop()
+            await self.alerts.stop()
+            if self._today is not None:
+                await self._today.stop()
+            await self.storage.stop()
+        finally:
+            self.disk.close()
+            await self.client.aclose()
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener with the feed whenever one has something new; returns what ends it."""

@@ -91,7 +91,15 @@ async def no_journal(account: AccountIdentity) -> None:
 async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
     settings = settings_in(data_dir)
     identities: list[AccountIdentity] = []
-    storage = AccountStorage(client, settings, InlineDisk(), Random(7), [], identities.append, print, no_journal)  # type: ignore[arg-type]
+    storage = AccountStorage(
+        client,  # type: ignore[arg-type]
+        settings,
+        InlineDisk(),
+        Random(7),
+        known=identities.append,
+        troubled=print,
+        open_journal=no_journal,
+    )
     storage.start()
     assert storage._task is not None
     await asyncio.wait_for(storage._task, 5)
@@ -121,10 +129,9 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
             settings,
             InlineDisk(),
             Random(7),
-            [],
-            print,
-            sentences.put_nowait,
-            no_journal,
+            known=print,
+            troubled=sentences.put_nowait,
+            open_journal=no_journal,
         )
         storage.start()
         sentence = await asyncio.wait_for(sentences.get(), 5)
@@ -146,8 +153,16 @@ async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_as
     attached: asyncio.Queue[Archive] = asyncio.Queue()
     attach = [fails, attached.put]
     opened: asyncio.Queue[AccountIdentity] = asyncio.Queue()
-    hears = (known.put_nowait, reasons.put_nowait, opened.put)
-    storage = AccountStorage(client, settings, InlineDisk(), Random(7), attach, *hears)  # type: ignore[arg-type]
+    storage = AccountStorage(
+        client,  # type: ignore[arg-type]
+        settings,
+        InlineDisk(),
+        Random(7),
+        known=known.put_nowait,
+        troubled=reasons.put_nowait,
+        open_journal=opened.put,
+        attach=attach,
+    )
     storage.start()
     async with asyncio.timeout(120):
         assert "nobody expects this" in await reasons.get()
@@ -177,7 +192,16 @@ async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path:
     async def attach(_: Archive) -> None:
         attached.set()
 
-    storage = AccountStorage(telling(), settings, CheckingDisk(), Random(7), [attach], print, print, open_journal)  # type: ignore[arg-type]
+    storage = AccountStorage(
+        telling(),  # type: ignore[arg-type]
+        settings,
+        CheckingDisk(),
+        Random(7),
+        known=print,
+        troubled=print,
+        open_journal=open_journal,
+        attach=[attach],
+    )
     storage.start()
     async with asyncio.timeout(120):
         await journal_opened.wait()
@@ -197,10 +221,9 @@ async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Pat
         settings_in(tmp_path),
         InlineDisk(),
         Random(7),
-        [],
-        print,
-        print,
-        no_journal,
+        known=print,
+        troubled=print,
+        open_journal=no_journal,
         owner_seen=owners.append,
     )
     storage.start()

@@ -69,21 +69,22 @@ class AccountStorage:
         settings: DeskSettings,
         disk: Disk,
         random: Random,
-        attach: Sequence[Callable[[Archive], Awaitable[None]]],
+        *,
         known: Callable[[AccountIdentity], None],
         troubled: Callable[[str], None],
         open_journal: Callable[[AccountIdentity], Awaitable[None]],
-        *,
+        attach: Sequence[Callable[[Archive], Awaitable[None]]] = (),
         owner_seen: Callable[[str | None], None] | None = None,
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
         first_rows: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`owner_seen` is given the UID that the exchange names for the key, once a minute.
+        """All callbacks but `troubled` are called in this order.
 
-        `open_journal` is called before the archive is opened, which may take a second: all of it is checked.
-
-        `expected` is given the account as far as it is known without the exchange, before that is asked. `first_rows`
-        is waited for before the archive is loaded.
+        `expected` gets the account as far as it is known without the exchange, before that is asked; `known` gets it
+        once it is identified, and until then `troubled` gets each reason why it cannot be. `first_rows` is waited for
+        before anything is opened, `open_journal` before the archive is, which may take a second: all of it is checked.
+        Each of `attach` gets the open archive, in turn. `owner_seen` gets the UID that the exchange names for the key,
+        once a minute from then on.
         """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
