@@ -28,11 +28,11 @@ from tests.bench.archive import START_MS, SYMBOLS
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.account.identity import AccountKey, identity_without_exchange, stand_in
+from tradetui.desk.archive.coverage import BillCoverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
-from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, LEDGER_TABLES
-from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.sqlite_file import open_file

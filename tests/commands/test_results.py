@@ -25,7 +25,7 @@ from tradetui.cli import main
 from tradetui.commands.process import console
 from tradetui.commands.process.console import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
 from tradetui.commands.show import archive_reading
-from tradetui.desk.archive.reading_extent import Gap
+from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy

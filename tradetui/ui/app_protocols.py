@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tradetui.desk.desk import Desk
-    from tradetui.desk.results.period import Period
+    from tradetui.desk.results.period_query import Period
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.date_filter import DateFilter

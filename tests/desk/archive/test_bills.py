@@ -11,9 +11,9 @@ from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.bills import Transfer, bill_coverage, transfers
+from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind, results
-from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind
 from tradetui.trading.results.periods import Grouping

@@ -8,9 +8,9 @@ from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.coverage import BillCoverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery
-from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.archive.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import Position, reported

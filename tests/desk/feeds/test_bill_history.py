@@ -15,9 +15,9 @@ import pytest
 from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.bills import bill_coverage, transfers
+from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.feeds.bills import (
     CLOSED_POSITIONS_EVERY_S,
     NEWEST_EVERY_S,

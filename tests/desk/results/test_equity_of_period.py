@@ -10,9 +10,9 @@ import pytest
 
 from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.coverage import BillCoverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, add_sample
-from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.results.equity_of_period import equity_of_period
 from tradetui.trading.results.returns import (
     CashFlow,

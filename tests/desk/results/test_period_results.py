@@ -16,11 +16,11 @@ from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import ZONES, SummedAgain, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
+from tradetui.desk.archive.coverage import BillCoverage, Gap
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
-from tradetui.desk.archive.reading_extent import BillCoverage, Gap
-from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_query import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine, read_period_results
 from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.results.today import opening_by_bills, samples_of_day

@@ -13,10 +13,10 @@ import pytest
 from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.coverage import BillCoverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
-from tradetui.desk.archive.reading_extent import BillCoverage
-from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.today import DayOpening, TodayTracker, opening_by_fills, samples_of_day
 from tradetui.desk.tables.rows.product_row import ProductRow

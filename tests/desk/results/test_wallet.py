@@ -10,10 +10,10 @@ from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.results.wallet import WalletAudit, WalletMove, unexplained_by_day, with_unexplained
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping

@@ -18,7 +18,7 @@ from tradetui.desk.archive.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.feeds.archive_writing import NOTED_EVERY_MS
 from tradetui.desk.feeds.bills import BillHistory, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
-from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.wallet import WalletAudit, WalletMove
 from tradetui.exchange.client import ExchangeReader

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, AppOnMonthOfFills, AppOnSandbox
-from tradetui.desk.results.period import PeriodChoice
+from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.money import money_sentences

@@ -10,7 +10,7 @@ from functools import partial
 from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
-from tradetui.desk.results.period import Period, PeriodChoice
+from tradetui.desk.results.period_query import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT

@@ -7,7 +7,7 @@ import json
 from datetime import UTC, date
 from decimal import Decimal
 
-from tradetui.desk.results.period import Period
+from tradetui.desk.results.period_query import Period
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
 from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat

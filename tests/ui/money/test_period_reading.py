@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from tradetui.desk.results.period import PeriodChoice
+from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.ui.money.period_reading import PeriodReading
 

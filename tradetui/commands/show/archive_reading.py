@@ -27,11 +27,11 @@ from tradetui.commands.session.bootstrap import (
 )
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
+from tradetui.desk.archive.coverage import HOUR_MS
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import first_sample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan, keep_refusals, missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
-from tradetui.desk.archive.reading_extent import HOUR_MS
 from tradetui.desk.feeds.accounts import AccountsReader, EquitySampler
 from tradetui.desk.feeds.bills import BillHistory, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory

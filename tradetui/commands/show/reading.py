@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from tradetui.commands.process.console import PageProgress
 from tradetui.commands.show.options import ReadSpan
-from tradetui.desk.archive.reading_extent import HOUR_MS
+from tradetui.desk.archive.coverage import HOUR_MS
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.exchange.client import ExchangeReader

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.ledger.quarter_figures import forget_spans
-from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
+from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
+from tradetui.desk.archive.ledger.quarter_hours import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.desk.archive.bills import bill_coverage, keep_bills
+from tradetui.desk.archive.coverage import BillCoverage, Gap
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
-from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trip_funding import closed_positions_until, keep_closed_positions

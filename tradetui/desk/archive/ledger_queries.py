@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
+from tradetui.desk.archive.coverage import BillCoverage
 from tradetui.desk.archive.ledger.fill_sequence import read_booked_fill
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
@@ -22,8 +23,7 @@ from tradetui.desk.archive.ledger.missing_fills import (
     settles_in,
     spans_never_kept,
 )
-from tradetui.desk.archive.ledger.quarter_figures import FIGURES, sums_of
-from tradetui.desk.archive.reading_extent import BillCoverage
+from tradetui.desk.archive.ledger.quarter_hours import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS

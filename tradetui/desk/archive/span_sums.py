@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import price_near
-from tradetui.desk.archive.ledger.quarter_figures import FIGURES, ledger_figures, sums_of
+from tradetui.desk.archive.ledger.quarter_hours import FIGURES, ledger_figures, sums_of
 from tradetui.storage.sqlite_file import transaction
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.archive.reading_extent import Gap
+from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.product_types import ProductType

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
+from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads
 from tradetui.desk.feeds.undecodable_rows import refuse_unreadable

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.desk.archive.reading_extent import Gap
+from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.tables.rows.product_row import time_of
 from tradetui.exchange.errors import UnreadableReply
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow

@@ -19,7 +19,7 @@ from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_span
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, legs_wait
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
-from tradetui.desk.results.period import Period, PeriodQuery
+from tradetui.desk.results.period_query import Period, PeriodQuery
 from tradetui.desk.results.period_sums import CoinSums, PeriodSums, period_sums
 from tradetui.desk.results.wallet import WalletAudit, unexplained_by_day
 from tradetui.trading.contract_math import ZERO

@@ -14,7 +14,7 @@ from typing import Final
 
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.span_sums import GroupSums, QuarterSpan, span_sums
-from tradetui.desk.results.period import PeriodQuery
+from tradetui.desk.results.period_query import PeriodQuery
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (

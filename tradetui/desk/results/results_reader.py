@@ -10,7 +10,7 @@ from tradetui.desk.archive.database import Archive, bring_ledger_forward
 from tradetui.desk.archive.equity import EquitySeries
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow, ended_trips, open_trips, trip_fill_ids
-from tradetui.desk.results.period import PeriodQuery
+from tradetui.desk.results.period_query import PeriodQuery
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk

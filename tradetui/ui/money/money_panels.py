@@ -18,7 +18,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.desk.results.period import PeriodChoice
+from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.results.period_results import ResultLine
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.tables.cells.cell_format import CellFormat

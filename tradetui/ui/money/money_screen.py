@@ -15,7 +15,7 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.period import Period
+from tradetui.desk.results.period_query import Period
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.period import Period, PeriodChoice
+from tradetui.desk.results.period_query import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.result_columns import amount_text
 from tradetui.desk.results.today import TodayResult

@@ -12,7 +12,7 @@ from datetime import date, timedelta, tzinfo
 from typing import Final
 
 from tradetui.desk.desk import Desk
-from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_query import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.tables.rows.date_filter import DateFilter

@@ -8,7 +8,7 @@ from typing import Final
 from textual import work
 
 from tradetui.desk.archive.trip_queries import TripRow
-from tradetui.desk.results.period import Period, PeriodQuery
+from tradetui.desk.results.period_query import Period, PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows

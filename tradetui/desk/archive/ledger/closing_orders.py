@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.ledger.fill_sequence import Instant, SequencedFill
-from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters, QuarterKey
+from tradetui.desk.archive.ledger.quarter_hours import ChangedQuarters, QuarterKey
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import quarter_of

@@ -28,7 +28,7 @@ from tradetui.desk.archive.ledger.fill_sequence import (
     read_booked_fill,
 )
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
-from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters, QuarterKey
+from tradetui.desk.archive.ledger.quarter_hours import ChangedQuarters, QuarterKey
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import CoinBooking, LegKey
 from tradetui.trading.results.periods import quarter_of

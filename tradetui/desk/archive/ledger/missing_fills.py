@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage
-from tradetui.desk.archive.reading_extent import HOUR_MS
+from tradetui.desk.archive.coverage import HOUR_MS
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.wire.product_types import ProductType
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.reading_extent import Gap
+from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.feeds.archive_writing import LedgerUpkeep, WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.polling.multi_product import symbols_of
