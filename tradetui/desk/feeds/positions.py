@@ -125,8 +125,8 @@ class PositionsReader:
         for product_type, running_sum in self._sums.items():
             unsteady = self._histories[product_type].corrections.unsteady
             doubts |= {symbol: unsteady_sentence(trade_id) for symbol, trade_id in unsteady.items()}
-            unknown_words = running_sum.book.unknown_word_by_symbol
-            doubts |= {symbol: f"{unknown} is not known" for symbol, unknown in unknown_words.items()}
+            unknown_terms = running_sum.book.unknown_word_by_symbol
+            doubts |= {symbol: f"{unknown} is not known" for symbol, unknown in unknown_terms.items()}
         return doubts
 
     def _rows(self) -> list[Position]:
