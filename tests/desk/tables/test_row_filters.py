@@ -12,7 +12,7 @@ from tests.desk.fixtures.exchange_rows import fill, trigger
 from tradetui.desk.tables.rows.date_filter import DateFilter, read_date_filter
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.desk.tables.rows.text_filter import matcher
+from tradetui.desk.tables.rows.row_source import matcher
 from tradetui.wire.product_types import ProductType
 
 NOW = datetime(2026, 11, 21, 15, 42, tzinfo=UTC)

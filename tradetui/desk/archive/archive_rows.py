@@ -14,8 +14,7 @@ from typing import Final, Generic
 
 from tradetui.desk.archive.row_queries import RowQueries, RowRank, Selection
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
-from tradetui.desk.tables.rows.row_source import Sort
-from tradetui.desk.tables.rows.text_filter import matcher
+from tradetui.desk.tables.rows.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.replies.record import Record

@@ -11,8 +11,7 @@ from typing import Final, Generic, NamedTuple
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, view
-from tradetui.desk.tables.rows.text_filter import matcher
+from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000
 TEXTS_OF_ROWS_GONE: Final = 500  # texts of rows that are gone before all texts are forgotten

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from typing import Final, Generic, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -162,16 +163,15 @@ def time_column(
 def narrow_time(column: Column[RowT]) -> Column[RowT]:
     """A column of moments to the minute; where there is no room for day and time, of those of other days the day."""
 
-    def written(moment_as_text: Callable[[datetime, tzinfo, date | None], str]) -> Callable[[RowT, CellFormat], str]:
-        def shown(row: RowT, cell_format: CellFormat) -> str:
-            moment = column.value(row)
-            if not isinstance(moment, datetime):
-                return UNKNOWN
-            return moment_as_text(moment, cell_format.zone, cell_format.today)
+    def shown(
+        moment_as_text: Callable[[datetime, tzinfo, date | None], str], row: RowT, cell_format: CellFormat
+    ) -> str:
+        moment = column.value(row)
+        if not isinstance(moment, datetime):
+            return UNKNOWN
+        return moment_as_text(moment, cell_format.zone, cell_format.today)
 
-        return shown
-
-    return column._replace(text=written(moment_text), width=6, short=written(short_moment_text))
+    return column._replace(text=partial(shown, moment_text), width=6, short=partial(shown, short_moment_text))
 
 
 TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]

@@ -140,6 +140,10 @@ def _distance_text(position: Position, cell_format: CellFormat) -> str:
     return percent_points(signed_liquidation_distance(position), signed=True, exact=cell_format.exact)
 
 
+def _leverage_text(position: Position, _: CellFormat) -> str:
+    return UNKNOWN if position.leverage is None else f"{number(position.leverage)}×"
+
+
 def _distance_tone(distance: Decimal) -> Tone:
     return Tone.WARN if abs(distance) < LIQUIDATION_NEAR else Tone.PLAIN
 
@@ -178,14 +182,7 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
     price_column("takeProfit", "Take-profit", 11, lambda row: row.take_profit, _symbol),
-    Column(
-        "leverage",
-        "Lev",
-        lambda row: row.leverage,
-        lambda row, _: UNKNOWN if row.leverage is None else f"{number(row.leverage)}×",
-        4,
-        right=True,
-    ),
+    Column("leverage", "Lev", lambda row: row.leverage, _leverage_text, 4, right=True),
     _profit_column("realised", "Realised", lambda row: row.realised, lambda row: in_dollars(row, row.realised)),
     text_column("marginMode", "Margin", 8, lambda row: row.margin_mode),
     PRODUCT,
@@ -232,7 +229,7 @@ def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str
 def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalTexts:
     unrealised = known_sum(map(_unrealised_dollars, positions))
     funding = known_sum(map(next_funding_payment, positions))
-    without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)
+    without_stop = _without_stop(positions)
     totals = {
         "symbol": (f"{len(positions):,}", Tone.PLAIN),
         "unrealised": (_total(unrealised, positions, cell_format), tone_of(unrealised)),
@@ -246,8 +243,12 @@ def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalText
 
 def without_stop_text(positions: Iterable[Position]) -> str:
     """How many positions have no stop, `2 without stop`; empty where all have one."""
-    count = sum(position.market.stop_state is StopState.NONE for position in positions)
+    count = _without_stop(positions)
     return f"{count} without stop" if count else ""
+
+
+def _without_stop(positions: Iterable[Position]) -> int:
+    return sum(position.market.stop_state is StopState.NONE for position in positions)
 
 
 def worst_position(positions: Iterable[Position], cell_format: CellFormat) -> str:
@@ -268,7 +269,7 @@ def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
     exposure = exposure_of(positions)
     doubt = "?" if exposure.unknown else ""
     parts = [
-        *filter(None, [worst_position(positions, cell_format) if len(positions) > 1 else ""]),
+        worst_position(positions, cell_format) if len(positions) > 1 else "",
         f"long {number(exposure.long, places=0)}{doubt}",
         f"short {number(exposure.short, places=0)}{doubt}",
         f"net {number(exposure.net, signed=True, places=0)}{doubt} USDT",
@@ -280,7 +281,7 @@ def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
         parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
     shared = {column.id: _shared_text(column, positions) for column in SHARED_COLUMNS}
     parts += [text for column_id, text in shared.items() if text and (column_id, text) != ("source", "reported")]
-    return " · ".join(parts)
+    return " · ".join(filter(None, parts))
 
 
 def _total(amount: Decimal | None, positions: Sequence[Position], cell_format: CellFormat) -> str:

@@ -43,6 +43,10 @@ def _symbol(row: ProductRow[TriggerOrder]) -> str:
     return row.record.symbol
 
 
+def _failure(row: ProductRow[TriggerOrder]) -> str | None:
+    return failure_reason(row.record) or None
+
+
 _SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 6, lambda row: row.record.size, _symbol)
 
 
@@ -72,14 +76,7 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
         tone=lambda row: _TONES.get(trigger_state(row.record), Tone.PLAIN),
     ),
     time_column("uTime", "Updated", lambda row: row.record.u_time),
-    Column(
-        "failureReason",
-        "Why it failed",
-        lambda row: failure_reason(row.record) or None,
-        lambda row, _: text_or_unknown(failure_reason(row.record)),
-        15,
-        tone=lambda row: Tone.WARN if failure_reason(row.record) else Tone.PLAIN,
-    ),
+    text_column("failureReason", "Why it failed", 15, _failure, lambda row: Tone.WARN if _failure(row) else Tone.PLAIN),
     price_column("executePrice", "Executed", 9, lambda row: row.record.execute_price, _symbol),
     worded_column("triggerType", "Trigger by", 10, lambda row: row.record.trigger_type, PRICE_SOURCES),
     number_column("callbackRatio", "Callback %", 10, lambda row: row.record.callback_ratio, unit="per cent"),
