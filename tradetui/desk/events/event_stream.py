@@ -183,8 +183,9 @@ class AccountEvents:
         if snapshot is not None and snapshot.server_ms is not None:
             for product_type in self._desk.settings.product_types:
                 orders = {row.record.order_id: row.record for row in snapshot.rows if row.product_type is product_type}
-                look = OrdersLook(product_type, orders, snapshot.server_ms)
-                gone_orders = await self._desk.disk.run(log.look_at_orders, look)
+                gone_orders = await self._desk.disk.run(
+                    log.look_at_orders, OrdersLook(product_type, orders, snapshot.server_ms)
+                )
                 for order_id in orders:
                     self._gone.pop((product_type, order_id), None)  # a page that was cut short is no end of an order
                 if snapshot.undecodable_rows:

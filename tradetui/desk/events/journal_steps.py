@@ -36,7 +36,7 @@ class JournalSteps:
 
     def __init__(self, location: JournalLocation) -> None:
         self._location = location
-        self._contents: dict[Path, object] = {}
+        self._written_marks: dict[Path, object] = {}
 
     def newest_numbers(self) -> dict[str, int]:
         """The number of the newest step of each journal, by the journal's name.
@@ -59,20 +59,20 @@ class JournalSteps:
         """The outcomes written after the numbers given by the journals' names; a file that is as it was gives none."""
         steps: list[JournalStep] = []
         for file in self._files():
-            content = written_mark(file)
-            if content == self._contents.get(file):
+            mark = written_mark(file)
+            if mark == self._written_marks.get(file):
                 continue
             try:
                 with closing(connect_existing(file, read_only=True)) as connection:
                     steps += self._steps(connection, marks)
             except (sqlite3.Error, TypeError, ValueError):
                 continue
-            self._contents[file] = content
+            self._written_marks[file] = mark
         return steps
 
     def forget(self) -> None:
         """Read every file again, as if it had changed: what was given could not be kept."""
-        self._contents.clear()
+        self._written_marks.clear()
 
     def _steps(self, connection: sqlite3.Connection, marks: Mapping[str, int]) -> list[JournalStep]:
         (journal,) = connection.execute("SELECT id FROM identity").fetchone()
@@ -80,16 +80,13 @@ class JournalSteps:
             "SELECT number, intent, state, at_ms, told FROM event WHERE number > ? ORDER BY number",
             (marks.get(journal, 0),),
         ).fetchall()
-        titles: dict[str, Any] = {}
-        steps = []
-        for number, intent, state, at_ms, text in rows:
-            if state not in OUTCOMES:
-                continue
-            if intent not in titles:
-                titles[intent] = _title(connection, intent)
-            details = {"title": titles[intent], **json.loads(text)}
-            steps.append(JournalStep(journal, number, intent, state, at_ms, details))
-        return steps
+        return [
+            JournalStep(
+                journal, number, intent, state, at_ms, {"title": _title(connection, intent), **json.loads(text)}
+            )
+            for number, intent, state, at_ms, text in rows
+            if state in OUTCOMES
+        ]
 
     def _files(self) -> list[Path]:
         location = located(self._location)
