@@ -15,8 +15,9 @@ import pytest
 from tests.bench.virtual_loop import pass_seconds
 from tests.desk.fixtures.scripted_exchange import Clock
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
+from tradetui.desk.alerts.delivery import FrequencyLimit
 from tradetui.desk.alerts.rules import Channel, RuleKind
-from tradetui.desk.alerts.user_program import CommandFailed, MinuteLimit, ProgramCommand
+from tradetui.desk.alerts.user_program import CommandFailed, ProgramCommand
 
 LIMIT_S = 600.0
 STARTS_ANOTHER = (
@@ -98,7 +99,7 @@ async def test_a_program_may_leave_another_running_that_holds_the_pipe(tmp_path:
 
 def test_so_many_a_minute() -> None:
     clock = Clock()
-    limit = MinuteLimit(2, clock)
+    limit = FrequencyLimit(2, 60.0, clock)
     taken = []
     for seconds in (0, 1, 2, 59, 60, 60.5, 61, 62):
         clock.seconds = seconds

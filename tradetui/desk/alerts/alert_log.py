@@ -75,20 +75,7 @@ class AlertLog:
     def note(self, alert: Alert, now: Moment) -> tuple[int, bool]:
         """Write an alert unless another session has; its number, and whether this session was typed into last."""
         with self._archive.transaction() as connection:
-            number = self._number_of(connection, alert, now)
-            if number is None:
-                channels = ", ".join(sorted(alert.channels)) or ("silenced" if alert.silenced else "")
-                values = (alert.event.key, alert.at_ms, now.boot, now.monotonic_s, alert.sentence)
-                cursor = connection.execute(
-                    "INSERT INTO alert (key, at_ms, boot, monotonic, sentence, rules, channels)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (*values, ", ".join(alert.rules), channels),
-                )
-                number = cursor.lastrowid or 0
-                connection.execute(
-                    "DELETE FROM alert WHERE number <= ? AND key NOT LIKE 'reversal|%'", (number - LOG_KEPT,)
-                )
-                connection.execute("DELETE FROM alert_claim WHERE alert <= ?", (number - LOG_KEPT,))
+            number = self._number_of(connection, alert, now) or self._enter(connection, alert, now)
             last = connection.execute(
                 "SELECT owner FROM alert_session WHERE boot = ? ORDER BY typed DESC, owner LIMIT 1", (now.boot,)
             ).fetchone()
@@ -104,6 +91,21 @@ class AlertLog:
         number: int = row[0]
         same = not alert.event.recurs or (row[1] == now.boot and abs(now.monotonic_s - row[2]) < SAME_S)
         return number if same else None
+
+    @staticmethod
+    def _enter(connection: sqlite3.Connection, alert: Alert, now: Moment) -> int:
+        """Write an alert, and forget those that are too many; its number."""
+        channels = ", ".join(sorted(alert.channels)) or ("silenced" if alert.silenced else "")
+        values = (alert.event.key, alert.at_ms, now.boot, now.monotonic_s, alert.sentence)
+        cursor = connection.execute(
+            "INSERT INTO alert (key, at_ms, boot, monotonic, sentence, rules, channels) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*values, ", ".join(alert.rules), channels),
+        )
+        number = cursor.lastrowid or 0
+        last_kept = number - LOG_KEPT
+        connection.execute("DELETE FROM alert WHERE number <= ? AND key NOT LIKE 'reversal|%'", (last_kept,))
+        connection.execute("DELETE FROM alert_claim WHERE alert <= ?", (last_kept,))
+        return number
 
     def claim(self, number: int, channel: Channel, now: Moment) -> DeliveryClaim:
         """Take it upon this session to deliver an alert by a channel, if that is free."""
@@ -185,6 +187,5 @@ def _delivery(channels: str, results: Mapping[str, str]) -> str:
     A session with other rules than the one that wrote the alert down may have delivered it by further channels.
     """
     chosen = sorted({*filter(None, channels.split(", ")), *results}, key=lambda channel: _ORDER.get(channel, 0))
-    delivered = [(channel, results.get(channel)) for channel in chosen]
-    between = ", " if all(result is None for _, result in delivered) else "; "
-    return between.join(channel if result is None else f"{channel}: {result}" for channel, result in delivered)
+    delivered = [f"{channel}: {results[channel]}" if channel in results else channel for channel in chosen]
+    return ("; " if results else ", ").join(delivered)

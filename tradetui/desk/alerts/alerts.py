@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent, alert_of, one_sentence
-from tradetui.desk.alerts.delivery import AlertDelivery
+from tradetui.desk.alerts.delivery import AlertDelivery, FrequencyLimit
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
 from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
 from tradetui.desk.alerts.rules import AlertSettings, Channel, Rule, RuleKind
@@ -65,8 +65,7 @@ class Alerts:
         self._market = market
         self._detector = AlertDetector() if market is None else AlertDetector(market.precision_of)
         self._thresholds = ThresholdDetector(rule.condition for rule in settings.rules)
-        self._kinds = {rule.condition.kind for rule in settings.rules}
-        self._triggers_read_s = -TRIGGERS_AGAIN_S
+        self._trigger_reads = FrequencyLimit(1, TRIGGERS_AGAIN_S, clock)
         self._listeners: list[Callable[[Alert], None]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
@@ -75,12 +74,14 @@ class Alerts:
 
     @property
     def looks_at_today(self) -> bool:
-        return RuleKind.TODAY_RESULT_BELOW in self._kinds
+        return self._has_rules_of(RuleKind.TODAY_RESULT_BELOW)
+
+    def _has_rules_of(self, kind: RuleKind) -> bool:
+        return any(rule.condition.kind is kind for rule in self.settings.rules)
 
     def use_rules(self, rules: tuple[Rule, ...]) -> None:
         """Go by other rules from now on; a level that both old and new rules have does not fire again for that."""
         self.settings = replace(self.settings, rules=rules)
-        self._kinds = {rule.condition.kind for rule in rules}
         self._thresholds.use_conditions(rule.condition for rule in rules)
 
     def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
@@ -104,11 +105,8 @@ class Alerts:
     def fills_changed(self, snapshot: Snapshot[ProductRow[FuturesFill]], now_ms: int) -> None:
         """Look at the fills; `now_ms` is the exchange's time."""
         new_fills = self._detector.fills_changed(snapshot, self._clock.monotonic(), now_ms)
-        if any(map(self._may_be_of_trigger, new_fills)):
-            now_s = self._clock.monotonic()
-            if now_s - self._triggers_read_s >= TRIGGERS_AGAIN_S:
-                self._triggers_read_s = now_s
-                self._read_triggers()
+        if any(map(self._may_be_of_trigger, new_fills)) and self._trigger_reads.take():
+            self._read_triggers()
         self._publish_due()
 
     def triggers_changed(
@@ -144,7 +142,7 @@ class Alerts:
 
     def accounts_changed(self, snapshot: Snapshot[ProductRow[FuturesAccount]], positions: Sequence[Position]) -> None:
         """Look at the margin ratio of accounts and isolated positions."""
-        if snapshot.error is None and RuleKind.MARGIN_RATIO_ABOVE in self._kinds:
+        if snapshot.error is None and self._has_rules_of(RuleKind.MARGIN_RATIO_ABOVE):
             ratio = totals_of([row.record for row in snapshot.rows], positions).worst_margin_ratio
             self._publish(self._thresholds.margin_ratio(ratio, self._clock.monotonic()))
 

@@ -8,12 +8,12 @@ import logging
 import sqlite3
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, TypeVarTuple
 
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.alert_log import AlertLog, LoggedAlert
 from tradetui.desk.alerts.rules import AlertSettings, Channel
-from tradetui.desk.alerts.user_program import CommandFailed, MinuteLimit
+from tradetui.desk.alerts.user_program import CommandFailed
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Parameters = ParamSpec("Parameters")
+Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
 
 OTHERS_WAIT_S: Final = 2.0
@@ -33,6 +33,26 @@ TYPED_EVERY_S: Final = 2.0
 LIMIT_NOTICE_EVERY_S: Final = 60.0
 """At most so often it is said that the command is not run, since it would run too often; the log says it each time."""
 _IN_MEMORY: Final = 200
+
+
+class FrequencyLimit:
+    """At most so many in so long."""
+
+    def __init__(self, allowed: int, every_s: float, clock: Clock) -> None:
+        self._allowed = allowed
+        self._every_s = every_s
+        self._clock = clock
+        self._taken_s: deque[float] = deque()
+
+    def take(self) -> bool:
+        """Whether there is room for one more, which is then counted."""
+        now_s = self._clock.monotonic()
+        while self._taken_s and now_s - self._taken_s[0] >= self._every_s:
+            self._taken_s.popleft()
+        if len(self._taken_s) >= self._allowed:
+            return False
+        self._taken_s.append(now_s)
+        return True
 
 
 class AlertDelivery:
@@ -49,14 +69,14 @@ class AlertDelivery:
         self._clock = clock
         self._disk = disk
         self._owner = owner
-        self._limit = MinuteLimit(settings.commands_a_minute, clock)
+        self._commands = FrequencyLimit(settings.commands_a_minute, 60.0, clock)
+        self._limit_notices = FrequencyLimit(1, LIMIT_NOTICE_EVERY_S, clock)
+        self._typing = FrequencyLimit(1, TYPED_EVERY_S, clock)
         self._alert_log: AlertLog | None = None
         self._shared = False
-        self._typed_s = -TYPED_EVERY_S
         self._failure_listeners: list[Callable[[str], None]] = []
         self._memory: deque[LoggedAlert] = deque(maxlen=_IN_MEMORY)
         self._tasks = BackgroundTasks()
-        self._limit_notice_s = -LIMIT_NOTICE_EVERY_S
 
     def subscribe_failures(self, listener: Callable[[str], None]) -> Callable[[], None]:
         """Call the listener with a sentence when an alert could not be delivered; returns what ends it."""
@@ -85,9 +105,7 @@ class AlertDelivery:
 
     def typed(self) -> None:
         """A person typed into this session: it delivers first from now on."""
-        now_s = self._clock.monotonic()
-        if self._alert_log is not None and self._shared and now_s - self._typed_s >= TYPED_EVERY_S:
-            self._typed_s = now_s
+        if self._alert_log is not None and self._shared and self._typing.take():
             trouble = "the archive does not take that this session is used"
             self._tasks.begin(self._try(trouble, self._alert_log.typed, Moment.now(self._clock)))
 
@@ -132,12 +150,10 @@ class AlertDelivery:
     def _reaches(self, channel: Channel) -> bool:
         return (self.desktop if channel is Channel.DESKTOP else self._settings.command) is not None
 
-    async def _try(
-        self, trouble: str, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
-    ) -> Result | None:
+    async def _try(self, trouble: str, work: Callable[[*Arguments], Result], *args: *Arguments) -> Result | None:
         """The result of work on the archive; None where that fails, which is logged with its consequence."""
         try:
-            return await self._disk.run(work, *args, **kwargs)
+            return await self._disk.run(work, *args)
         except (sqlite3.Error, OSError) as problem:
             _log.warning("%s: %s", trouble, problem)
             return None
@@ -159,27 +175,24 @@ class AlertDelivery:
             await self._try("an alert may be delivered again", self._alert_log.finish, number, channel, result)
 
     async def _handed_over(self, alert: Alert, channel: Channel) -> str:
+        """Deliver by desktop or command; the result, as the log shows it."""
         if channel is Channel.DESKTOP:
             assert self.desktop is not None
             self.desktop(alert.sentence)
             return "sent"
-        command = self._settings.command
-        assert command is not None
-        if not self._limit.take():
+        assert self._settings.command is not None
+        if not self._commands.take():
             failure = f"not run: {self._settings.commands_a_minute} a minute are allowed"
-            if (now_s := self._clock.monotonic()) - self._limit_notice_s >= LIMIT_NOTICE_EVERY_S:
-                self._limit_notice_s = now_s
+            if self._limit_notices.take():
                 self._say_failure(failure)
-        else:
-            event = alert.as_json(self.account, self._settings.profile, self._settings.environment)
-            try:
-                await command.run(f"{json.dumps(event)}\n")
-            except CommandFailed as problem:
-                failure = str(problem)
-                self._say_failure(failure)
-            else:
-                return "done"
-        return f"FAILED, {failure}"
+            return f"FAILED, {failure}"
+        event = alert.as_json(self.account, self._settings.profile, self._settings.environment)
+        try:
+            await self._settings.command.run(f"{json.dumps(event)}\n")
+        except CommandFailed as problem:
+            self._say_failure(str(problem))
+            return f"FAILED, {problem}"
+        return "done"
 
     def _say_failure(self, failure: str) -> None:
         for listener in tuple(self._failure_listeners):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from io import FileIO
 from typing import Final
 
 from tradetui.desk.alerts.alert_event import one_sentence
-from tradetui.exchange.clock import Clock
 
 LIMIT_S: Final = 9.0
 """How long a program may run: it must have ended before another session may take its alert for undelivered."""
@@ -19,7 +18,6 @@ _KEPT_BYTES: Final = 4_096
 _CHUNK_BYTES: Final = 65_536
 _LAST_CHUNKS: Final = 16
 _SHOWN_CHARACTERS: Final = 120
-_MINUTE_S: Final = 60.0
 
 
 class CommandFailed(Exception):
@@ -38,23 +36,23 @@ class ProgramCommand:
     async def run(self, json_text: str) -> None:
         """Run the program with this text on its standard input; raises CommandFailed."""
         # Pipes of our own: asyncio's would keep the end of the program waiting for whatever it left running.
-        with _Pipe() as stdin, _Pipe() as stderr:
-            os.set_blocking(stdin.writing_end, False)
-            os.write(stdin.writing_end, json_text.encode("utf-8"))
+        with _pipe() as (stdin, json_end), _pipe() as (stderr_end, stderr):
+            os.set_blocking(json_end.fileno(), False)
+            os.write(json_end.fileno(), json_text.encode("utf-8"))
             try:
                 process = await asyncio.create_subprocess_exec(
                     *self._arguments,
-                    stdin=stdin.reading_end,
+                    stdin=stdin,
                     stdout=asyncio.subprocess.DEVNULL,
-                    stderr=stderr.writing_end,
+                    stderr=stderr,
                     env=self._environment,
                     start_new_session=True,
                 )
             except OSError as problem:
                 raise CommandFailed(f"{one_sentence(self._arguments[0])} cannot be run ({problem.strerror})") from None
-            stdin.close_writing_end()
-            stderr.close_writing_end()
-            tail = _Tail(stderr.reading_end)
+            json_end.close()
+            stderr.close()
+            tail = _Tail(stderr_end.fileno())
             try:
                 async with asyncio.timeout(self._limit_s):
                     code = await process.wait()
@@ -71,22 +69,12 @@ class ProgramCommand:
             raise CommandFailed(f"ended with code {code}{f': {last_line}' if last_line else ''}")
 
 
-class _Pipe:
-    """A pipe whose ends are closed with the block, unless one was before."""
-
-    def __enter__(self) -> _Pipe:
-        self.reading_end, self.writing_end = os.pipe()
-        self._writing_is_open = True
-        return self
-
-    def close_writing_end(self) -> None:
-        if self._writing_is_open:
-            self._writing_is_open = False
-            os.close(self.writing_end)
-
-    def __exit__(self, *_: object) -> None:
-        self.close_writing_end()
-        os.close(self.reading_end)
+@contextmanager
+def _pipe() -> Iterator[tuple[FileIO, FileIO]]:
+    """The end of a pipe to read and the one to write, closed with the block, unless one was before."""
+    reading_end, writing_end = os.pipe()
+    with FileIO(reading_end, "r") as reading, FileIO(writing_end, "w") as writing:
+        yield reading, writing
 
 
 class _Tail:
@@ -118,22 +106,3 @@ class _Tail:
                 break
         self._loop.remove_reader(self._reading_end)
         return self._bytes.decode("utf-8", "replace")
-
-
-class MinuteLimit:
-    """So many in any minute."""
-
-    def __init__(self, allowed: int, clock: Clock) -> None:
-        self._allowed = allowed
-        self._clock = clock
-        self._taken_s: deque[float] = deque()
-
-    def take(self) -> bool:
-        """Whether there is room for one more, which is then counted."""
-        now_s = self._clock.monotonic()
-        while self._taken_s and now_s - self._taken_s[0] >= _MINUTE_S:
-            self._taken_s.popleft()
-        if len(self._taken_s) >= self._allowed:
-            return False
-        self._taken_s.append(now_s)
-        return True

@@ -37,7 +37,10 @@ CONFIRMED_S: Final = 1.0
 """A read that ended so long after something was seen began after it."""
 UNCONFIRMED_S: Final = 30.0
 """How long such a read is waited for, before the alert or event comes without it."""
-LINK_KEY: Final = "link"
+LATE: Final = timedelta(minutes=5)
+"""How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
+_JUST_BEFORE: Final = timedelta(seconds=10)
+"""A row this much older than the first read may appear only after it."""
 FEE_COINS: Final = 4
 """Coins of fees in what a command gets, which stays short, whatever an exchange sends."""
 
@@ -131,10 +134,10 @@ class AlertDetector:
         lost, was_lost = state in LOST_LINKS, self._link in LOST_LINKS
         self._link = state
         if lost and not was_lost:
-            return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|lost", f"{LOST_LINKS[state]}: {sentence}", recurs=True)]
+            return [_event(RuleKind.LINK_LOST, "link|lost", f"{LOST_LINKS[state]}: {sentence}", recurs=True)]
         if was_lost and not lost:
             sentence = "Link back: the exchange answers again"
-            return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|back", sentence, recurs=True, alarm=False)]
+            return [_event(RuleKind.LINK_LOST, "link|back", sentence, recurs=True, alarm=False)]
         return []
 
     def reversal_went_on(self, sent: Sent, progress: Progress, zone: tzinfo) -> list[AlertEvent]:
@@ -142,28 +145,29 @@ class AlertDetector:
 
         One that another process sent is settled without any dialog here: this is all that says how it ended.
         """
-        symbol = sent.plan.params.symbol
-        if progress.stage is SearchStage.LEFT_OPEN and sent.intent not in self._left_open:
-            consequence = f"{symbol} stays locked until it is settled or released; the journal shows it"
-            text = f"Outcome unknown: {sent.described(f'{progress.sentence}; {consequence}', zone)}"
-        elif progress.stage is SearchStage.CORRECTED:
-            consequence = f"{symbol} is locked until it is settled again; the journal shows it"
-            text = sent.described(f"{progress.sentence}; {consequence}", zone)
-        elif progress.stage is SearchStage.ENDED and (sent.intent in self._left_open or _is_taken_up(sent, progress)):
-            self._left_open.discard(sent.intent)
-            return [_reversal_event(sent, progress, sent.described(progress.sentence, zone))]
-        else:
-            return []
-        self._left_open.add(sent.intent)
+        symbol, was_left_open = sent.plan.params.symbol, sent.intent in self._left_open
+        match progress.stage:
+            case SearchStage.LEFT_OPEN if not was_left_open:
+                consequence = f"{symbol} stays locked until it is settled or released; the journal shows it"
+                text = f"Outcome unknown: {sent.described(f'{progress.sentence}; {consequence}', zone)}"
+                self._left_open.add(sent.intent)
+            case SearchStage.CORRECTED:
+                consequence = f"{symbol} is locked until it is settled again; the journal shows it"
+                text = sent.described(f"{progress.sentence}; {consequence}", zone)
+                self._left_open.add(sent.intent)
+            case SearchStage.ENDED if was_left_open or _is_taken_up(sent, progress):
+                text = sent.described(progress.sentence, zone)
+                self._left_open.discard(sent.intent)
+            case _:
+                return []
         return [_reversal_event(sent, progress, text)]
 
     @property
     def next_due_s(self) -> float | None:
         """When something may be due next, None where nothing is waited for."""
-        noticed = (*self._gone.values(), *self._cancelled.values())
-        dues = [at_s + UNCONFIRMED_S for _, at_s in noticed]
-        if (group_due_s := self._groups.next_due_s) is not None:
-            dues.append(group_due_s)
+        dues = [noticed_s + UNCONFIRMED_S for _, noticed_s in (*self._gone.values(), *self._cancelled.values())]
+        if self._groups.next_due_s is not None:
+            dues.append(self._groups.next_due_s)
         return min(dues, default=None)
 
     def take_due(self, now_s: float) -> list[AlertEvent]:
@@ -269,12 +273,6 @@ def _figures_of(fills: OrderFills) -> dict[str, str]:
     figures = {"size": text(fills.size), "price": text(fills.price), "profit": text(fills.profit)}
     figures |= {f"fee_{coin}": text(fee) for coin, fee in islice(fills.fees.items(), FEE_COINS)}
     return {one_sentence(name): one_sentence(value) for name, value in figures.items() if value}
-
-
-LATE: Final = timedelta(minutes=5)
-"""How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
-_JUST_BEFORE: Final = timedelta(seconds=10)
-"""A row this much older than the first read may appear only after it."""
 
 
 class NewRows(Generic[RecordT]):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final
 
 from tradetui.desk.alerts.detection.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.alerts.rules import Condition
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.cells.number_format import decimals, number
+from tradetui.desk.tables.cells.number_format import FEE_PLACES, MONEY_PLACES, MOST_COIN_PLACES, decimals, number
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.positions import Position
 from tradetui.trading.trade_effect import (
@@ -23,10 +22,6 @@ from tradetui.trading.trigger_orders import NO_REASON, TriggerState, failure_rea
 from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import margin_coin
-
-_COIN_PLACES: Final = 8
-_DOLLAR_PLACES: Final = 2
-_FEE_PLACES: Final = 4
 
 
 def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) -> str:
@@ -120,7 +115,7 @@ def liquidation_sentence(position: Position, distance: Decimal, condition: Condi
 def result_sentence(position: Position, usdt: Decimal, condition: Condition) -> str:
     """A position whose unrealised result, in USDT, is below its level."""
     converted = "~" if position.product_type.is_coin_margined else ""
-    result = f"{converted}{number(usdt, signed=True, places=_DOLLAR_PLACES)} USDT"
+    result = f"{converted}{number(usdt, signed=True, places=MONEY_PLACES)} USDT"
     return f"{_held(position)}: unrealised {result}, below {condition.shown_level}"
 
 
@@ -128,7 +123,7 @@ def today_sentence(usdt: Decimal, part: Decimal | None, condition: Condition) ->
     """Today's result, in USDT and as a fraction where that is known, below its level."""
     percent = "" if part is None else f" ({number(part * 100, signed=True, places=2)} %)"
     level = f"{condition.shown_level}{' %' if condition.is_percent else ''}"
-    return f"Today's result {number(usdt, signed=True, places=_DOLLAR_PLACES)} USDT{percent}, below {level}"
+    return f"Today's result {number(usdt, signed=True, places=MONEY_PLACES)} USDT{percent}, below {level}"
 
 
 def price_sentence(symbol: str, price: Decimal, condition: Condition, *, upwards: bool) -> str:
@@ -158,11 +153,11 @@ def _result(fills: OrderFills) -> str:
     coin = margin_coin(fills.product_type, fills.first.symbol) or ""
     parts = []
     if fills.profit:
-        places = _DOLLAR_PLACES if is_dollar(coin) else _COIN_PLACES
+        places = MONEY_PLACES if is_dollar(coin) else MOST_COIN_PLACES
         parts.append(f", profit {number(fills.profit, signed=True, places=places)}")
     fees = fills.fees
     for fee_coin, fee in fees.items():
-        places = _FEE_PLACES if is_dollar(fee_coin) else _COIN_PLACES
+        places = FEE_PLACES if is_dollar(fee_coin) else MOST_COIN_PLACES
         parts.append(f", fee {number(fee, places=places)} {fee_coin}")
     if fills.profit and (not fees or coin not in fees):
         parts[0] += f" {coin}"

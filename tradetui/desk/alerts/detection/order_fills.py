@@ -71,7 +71,12 @@ class OrderFills(NamedTuple):
 def order_fills(rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str) -> OrderFills | None:
     """All fills of an order among these rows; None where there is none."""
     fills = [row.record for row in rows if row.product_type is product_type and row.record.order_id == order_id]
-    return OrderFills(product_type, _oldest_first(fills)) if fills else None
+    return _joined(product_type, fills) if fills else None
+
+
+def _joined(product_type: ProductType, fills: Iterable[FuturesFill]) -> OrderFills:
+    oldest_first = sorted(fills, key=lambda fill: (fill.c_time, len(fill.trade_id), fill.trade_id))
+    return OrderFills(product_type, tuple(oldest_first))
 
 
 @dataclass(slots=True)
@@ -104,7 +109,7 @@ class FillGroups:
         groups = self._groups.pop((product_type, order_id), None)
         if groups is None:
             return None
-        return OrderFills(product_type, _oldest_first(fill for group in groups for fill in group.fills))
+        return _joined(product_type, (fill for group in groups for fill in group.fills))
 
     @property
     def next_due_s(self) -> float | None:
@@ -115,16 +120,10 @@ class FillGroups:
         """The groups that are complete, which are forgotten with that."""
         due: list[OrderFills] = []
         for order, groups in list(self._groups.items()):
-            due += [
-                OrderFills(group.product_type, _oldest_first(group.fills)) for group in groups if group.due_s <= now_s
-            ]
+            due += [_joined(group.product_type, group.fills) for group in groups if group.due_s <= now_s]
             waiting = [group for group in groups if group.due_s > now_s]
             if waiting:
                 self._groups[order] = waiting
             else:
                 del self._groups[order]
         return due
-
-
-def _oldest_first(fills: Iterable[FuturesFill]) -> tuple[FuturesFill, ...]:
-    return tuple(sorted(fills, key=lambda fill: (fill.c_time, len(fill.trade_id), fill.trade_id)))
