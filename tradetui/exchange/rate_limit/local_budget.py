@@ -107,13 +107,6 @@ class _Pool:
         self._timer: asyncio.TimerHandle | None = None
 
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
-        now = self.clock.monotonic()
-        if (pause := self.quota.paused_until - now) > PATIENCE_S:
-            raise paused_error(self.endpoint, pause)
-        if self._waiting.first_of(priority) is None and self._has_room(priority, now):
-            granted = self._grant(priority, now, hold_s)
-            if isinstance(granted, _LocalPermit):
-                return granted
         call = self._waiting.add(priority, hold_s)
         self.hand_out()
         return await call.permit()
