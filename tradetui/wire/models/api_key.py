@@ -4,12 +4,12 @@ Source: the exchange's documentation of spot/account/info, whose examples also s
 """
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final
+from typing import Final
 
 from tradetui.wire.enums import same
 from tradetui.wire.replies.field_types import IdText, UtcTime
 from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
 
 _READ: Final = "read"
@@ -46,8 +46,8 @@ _WITHDRAWALS: Final = ("wwo", "withdraw")
 class AccountInfo(Record):
     """The owner of the key, its permissions, and whether the owner is a copy trader."""
 
-    identity: ClassVar[tuple[str, ...]] = ("user_id",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": texts_of, "ips": texts_of}
+    identity = ("user_id",)
+    normalizers = {"authorities": texts_of, "ips": texts_of}
 
     user_id: IdText
     inviter_id: IdText | None = None

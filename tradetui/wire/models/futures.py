@@ -5,7 +5,7 @@ number there; the live exchange answers it all the same. Fields have the interfa
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from tradetui.wire.enums import (
     QUERIED_PLAN_TYPES,
@@ -19,11 +19,11 @@ from tradetui.wire.enums import (
     same,
 )
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import THREE_MONTHS, TimeRule
+from tradetui.wire.exchange_time import THREE_MONTHS
 from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UnsignedSize, UtcTime
 from tradetui.wire.replies.nested_fields import records_of
-from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import (
     ClientOid,
     OlderThan,
@@ -44,7 +44,7 @@ _PlanType = Annotated[str, Word(required=True, rule="one of the plan types", cho
 class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     """A futures order that is live or partially filled."""
 
-    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+    identity = ("order_id",)
 
     symbol: str
     size: UnsignedSize
@@ -82,7 +82,7 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
 class PendingOrdersRequest(TimedRequest[PendingOrder]):
     """Endpoint 12: pending orders. Without status only live ones come; without times, orders of any age."""
 
-    time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
+    time_rule = THREE_MONTHS
 
     order_id: OrderId = None
     client_oid: ClientOid = None
@@ -100,8 +100,8 @@ class PendingOrdersRequest(TimedRequest[PendingOrder]):
 class OrderDetail(Record, Sided, InPositionMode):
     """One order, pending or over. The exchange sends its status under the name `state` here."""
 
-    identity: ClassVar[tuple[str, ...]] = ("order_id",)
-    spellings: ClassVar[dict[str, str]] = {"status": "state"}
+    identity = ("order_id",)
+    spellings = {"status": "state"}
 
     symbol: str | None = None
     size: UnsignedSize | None = None
@@ -162,8 +162,8 @@ class FuturesFill(Record, Sided):
     reply `with_distinct_ids` gives the opening one an id of its own; on different pages `unique_key` tells them apart.
     """
 
-    identity: ClassVar[tuple[str, ...]] = ("trade_id",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
+    identity = ("trade_id",)
+    normalizers = {"feeDetail": records_of(FeeDetail)}
 
     trade_id: IdText
     symbol: str
@@ -230,7 +230,7 @@ class FuturesFill(Record, Sided):
 class FuturesFillsRequest(TimedRequest[FuturesFill]):
     """Endpoint 13: futures fills; pages go by tradeId."""
 
-    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
+    time_rule = _THREE_MONTHS_FROM_BINDING
 
     order_id: OrderId = None
     symbol: Symbol = None
@@ -244,7 +244,7 @@ class FuturesFillsRequest(TimedRequest[FuturesFill]):
 class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
     """A trigger (plan) order, past or waiting."""
 
-    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+    identity = ("order_id",)
 
     plan_type: str | None = None
     symbol: str
@@ -285,7 +285,7 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
 class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
     """Endpoint 6: past trigger orders of one plan type. orderId prevails over clientOid; both may be left out."""
 
-    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
+    time_rule = _THREE_MONTHS_FROM_BINDING
 
     order_id: OrderId = None
     client_oid: ClientOid = None
@@ -308,7 +308,7 @@ class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
 class LiveTriggersRequest(TimedRequest[TriggerOrder]):
     """Beyond the interface: waiting trigger orders of one plan type."""
 
-    time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
+    time_rule = THREE_MONTHS
 
     order_id: OrderId = None
     client_oid: ClientOid = None

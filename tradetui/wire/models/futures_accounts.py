@@ -4,7 +4,7 @@ Endpoint 7 is the interface's own list of accounts. What is beyond the interface
 """
 
 from decimal import Decimal
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, THREE_MONTHS, Ti
 from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UtcTime
 from tradetui.wire.replies.nested_fields import records_of
-from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import (
     Coin,
     Count,
@@ -31,7 +31,7 @@ from tradetui.wire.requests.request import Request, TimedRequest
 class Asset(Record):
     """One asset behind a multi-assets account."""
 
-    identity: ClassVar[tuple[str, ...]] = ("coin",)
+    identity = ("coin",)
 
     coin: str
     balance: DecimalFigure | None = None
@@ -41,9 +41,9 @@ class Asset(Record):
 class FuturesAccount(Record):
     """A futures account, one a margin coin."""
 
-    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
-    spellings: ClassVar[dict[str, str]] = {"unionTotalMagin": "unionTotalMargin"}
-    normalizers: ClassVar[dict[str, Normalizer]] = {"assetList": records_of(Asset)}
+    identity = ("margin_coin",)
+    spellings = {"unionTotalMagin": "unionTotalMargin"}
+    normalizers = {"assetList": records_of(Asset)}
 
     margin_coin: str
     locked: DecimalFigure | None = None
@@ -98,7 +98,7 @@ class AccountListRequest(Request[FuturesAccount]):
 class AccountSettings(Record, InPositionMode, InMarginMode):
     """One futures account with position mode, margin mode and leverage."""
 
-    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
+    identity = ("margin_coin",)
 
     margin_coin: str | None = None
     locked: DecimalFigure | None = None
@@ -133,7 +133,7 @@ class AccountSettingsRequest(Request[AccountSettings]):
 class ReportedPosition(Record, InPositionMode, InMarginMode):
     """An open position as the exchange reports it; in one-way mode `hold_side` is long or short all the same."""
 
-    identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "margin_coin")
+    identity = ("symbol", "hold_side", "margin_coin")
 
     margin_coin: str | None = None
     symbol: str
@@ -184,7 +184,7 @@ class PositionsRequest(Request[ReportedPosition]):
 class ClosedPosition(Record):
     """A position that ended. `net_profit` is `pnl`, `total_funding` and both fees; what was paid is negative."""
 
-    identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "c_time", "u_time")
+    identity = ("symbol", "hold_side", "c_time", "u_time")
 
     position_id: IdText | None = None
     margin_coin: str | None = None
@@ -208,7 +208,7 @@ class ClosedPosition(Record):
 class ClosedPositionsRequest(TimedRequest[ClosedPosition]):
     """Beyond the interface: positions that ended in the last three months; pages go by positionId."""
 
-    time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
+    time_rule = THREE_MONTHS
 
     product_type: ProductTypeText
     symbol: Symbol = None
@@ -221,7 +221,7 @@ class ClosedPositionsRequest(TimedRequest[ClosedPosition]):
 class FuturesBill(Record):
     """A movement of a futures account's wallet; `amount` and `fee` are signed, `balance` is the wallet's after it."""
 
-    identity: ClassVar[tuple[str, ...]] = ("bill_id",)
+    identity = ("bill_id",)
 
     bill_id: IdText
     symbol: str | None = None
@@ -237,7 +237,7 @@ class FuturesBill(Record):
 class FuturesBillsRequest(TimedRequest[FuturesBill]):
     """Beyond the interface: the movements of a product type's wallets; pages go by billId."""
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=30 * DAY_MS, window_ms=NINETY_DAYS_MS, span_text="30 days")
+    time_rule = TimeRule(span_ms=30 * DAY_MS, window_ms=NINETY_DAYS_MS, span_text="30 days")
 
     product_type: ProductTypeText
     coin: Coin = None

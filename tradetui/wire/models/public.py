@@ -1,13 +1,11 @@
 """What anybody may read without a key: rules, prices and funding rates of contracts, and the exchange's clock."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from tradetui.wire.enums import same
 from tradetui.wire.replies.field_types import DecimalFigure, Places, UtcTime
 from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import ProductTypeText, RequiredSymbol, Symbol
 from tradetui.wire.requests.request import Request
 
@@ -15,8 +13,8 @@ from tradetui.wire.requests.request import Request
 class Contract(Record):
     """The rules of a contract: what sizes and prices it takes, what it costs, whether it trades."""
 
-    identity: ClassVar[tuple[str, ...]] = ("symbol",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"supportMarginCoins": texts_of}
+    identity = ("symbol",)
+    normalizers = {"supportMarginCoins": texts_of}
 
     symbol: str
     base_coin: str | None = None
@@ -62,7 +60,7 @@ class ContractsRequest(Request[Contract]):
 class Ticker(Record):
     """The last prices of a symbol."""
 
-    identity: ClassVar[tuple[str, ...]] = ("symbol",)
+    identity = ("symbol",)
 
     symbol: str
     last_pr: DecimalFigure | None = None
@@ -100,7 +98,7 @@ class TickersRequest(Request[Ticker]):
 class FundingRate(Record):
     """The next funding rate of a symbol, as a fraction of a position's value; a LONG pays a rate above zero."""
 
-    identity: ClassVar[tuple[str, ...]] = ("symbol",)
+    identity = ("symbol",)
 
     symbol: str
     funding_rate: DecimalFigure | None = None
@@ -120,7 +118,7 @@ class FundingRatesRequest(Request[FundingRate]):
 class ServerTime(Record):
     """The server's clock."""
 
-    identity: ClassVar[tuple[str, ...]] = ("server_time",)
+    identity = ("server_time",)
 
     server_time: UtcTime
 

@@ -1,7 +1,7 @@
 """The reversal of a futures position: its request, held to the rules of the position mode, and what comes back."""
 
 from decimal import Decimal
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.errors import InvalidRequest
@@ -14,7 +14,7 @@ from tradetui.wire.requests.request import Request
 class ReversalResult(Record):
     """The exchange's answer to a reversal: ids, no outcome."""
 
-    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+    identity = ("order_id",)
 
     order_id: IdText
     client_oid: str | None = None

@@ -1,14 +1,14 @@
 """Spot: fills, the ledger of account bills, and converts of one coin into another."""
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.nested_fields import records_of
-from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Coin, Count, Milliseconds, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import TimedRequest
 
@@ -16,8 +16,8 @@ from tradetui.wire.requests.request import TimedRequest
 class SpotFill(Record, Sided):
     """A spot fill. Its times are documented as seconds and sent as milliseconds; both are read."""
 
-    identity: ClassVar[tuple[str, ...]] = ("trade_id",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
+    identity = ("trade_id",)
+    normalizers = {"feeDetail": records_of(FeeDetail)}
 
     user_id: IdText | None = None
     symbol: str
@@ -41,7 +41,7 @@ class SpotFill(Record, Sided):
 class SpotFillsRequest(TimedRequest[SpotFill]):
     """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
+    time_rule = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
 
     symbol: Symbol = None
     order_id: OrderId = None
@@ -54,7 +54,7 @@ class SpotFillsRequest(TimedRequest[SpotFill]):
 class SpotBill(Record):
     """A movement of the spot ledger. Whether `balance` is before or after it depends on who one asks."""
 
-    identity: ClassVar[tuple[str, ...]] = ("bill_id",)
+    identity = ("bill_id",)
 
     c_time: UtcTime
     coin: str
@@ -69,7 +69,7 @@ class SpotBill(Record):
 class SpotBillsRequest(TimedRequest[SpotBill]):
     """Endpoint 11: the spot ledger; pages go by billId."""
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
+    time_rule = TimeRule(span_ms=NINETY_DAYS_MS)
 
     coin: Coin = None
     group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
@@ -92,7 +92,7 @@ class SpotBillsRequest(TimedRequest[SpotBill]):
 class ConvertRecord(Record):
     """One convert: so much of one coin for so much of another."""
 
-    identity: ClassVar[tuple[str, ...]] = ("id",)
+    identity = ("id",)
 
     id: IdText
     ts: UtcTime
@@ -107,7 +107,7 @@ class ConvertRecord(Record):
 class ConvertHistoryRequest(TimedRequest[ConvertRecord]):
     """Endpoint 9: converts between two moments, both required."""
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
+    time_rule = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
 
     start_time: Annotated[int | datetime, Milliseconds(required=True)]
     end_time: Annotated[int | datetime, Milliseconds(required=True)]

@@ -13,7 +13,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import (
     Addresses,
     Count,
@@ -39,7 +39,7 @@ LIVE_WITHDRAWAL = "withdrawal"
 class SubaccountTransfer(Record):
     """A deposit or withdrawal of a sub-account; a transfer between two of them is a row of each."""
 
-    identity: ClassVar[tuple[str, ...]] = ("tx_id", "uid")
+    identity = ("tx_id", "uid")
 
     uid: IdText
     tx_id: IdText
@@ -62,7 +62,7 @@ class TransfersRequest(TimedRequest[SubaccountTransfer]):
     Both ends or neither; neither is the previous day (UTC). `idLessThan` 1, its default, is the first page.
     """
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(
+    time_rule = TimeRule(
         span_ms=7 * DAY_MS,
         both=Ends.BOTH_OR_NEITHER,
         missing=Missing.PREVIOUS_DAY,
@@ -87,7 +87,7 @@ class TransfersRequest(TimedRequest[SubaccountTransfer]):
 class SubaccountEmail(Record):
     """The e-mail of a sub-account."""
 
-    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
+    identity = ("sub_uid",)
 
     sub_uid: IdText
     subaccount_name: str | None = None
@@ -110,8 +110,8 @@ class SubaccountEmailRequest(Request[SubaccountEmail]):
 class BrokerSubaccount(Record):
     """A broker's sub-account as created."""
 
-    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": texts_of}
+    identity = ("sub_uid",)
+    normalizers = {"permList": texts_of}
 
     sub_uid: IdText
     subaccount_name: str | None = None
@@ -139,9 +139,9 @@ class CreateSubaccountRequest(Request[BrokerSubaccount]):
 class VirtualSubaccount(Record):
     """A virtual sub-account as created, with the secret of its key, which is told once."""
 
-    identity: ClassVar[tuple[str, ...]] = ("sub_account_uid",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": texts_of, "ipList": texts_of}
-    secrets: ClassVar[frozenset[str]] = frozenset({"secretKey"})
+    identity = ("sub_account_uid",)
+    normalizers = {"permList": texts_of, "ipList": texts_of}
+    secrets = frozenset({"secretKey"})
 
     sub_account_uid: IdText
     sub_account_name: str | None = None
@@ -174,9 +174,9 @@ class _Batch(Parameter):
 
     most: ClassVar[int] = MOST_PER_REQUEST
 
-    value_type: ClassVar[str] = "list"
-    limiting: ClassVar[tuple[str, ...]] = ("most",)
-    element: ClassVar[type[VirtualSubaccountRequest] | None] = VirtualSubaccountRequest
+    value_type = "list"
+    limiting = ("most",)
+    element = VirtualSubaccountRequest
 
     def read(self, value: object) -> tuple[VirtualSubaccountRequest, ...]:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
@@ -212,9 +212,9 @@ class CreateBatchRequest(Request[VirtualSubaccount]):
 class CopyApiKey(Record):
     """A copy-trading key as created; its secret is told once."""
 
-    identity: ClassVar[tuple[str, ...]] = ("apikey",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permissions": texts_of}
-    secrets: ClassVar[frozenset[str]] = frozenset({"secret"})
+    identity = ("apikey",)
+    normalizers = {"permissions": texts_of}
+    secrets = frozenset({"secret"})
 
     apikey: str
     secret: SecretStr
