@@ -76,12 +76,9 @@ def dump_json(value: object) -> str:
     try:
         text = _PLAIN.encode(value)
         text.encode()
+        return text
     except (TypeError, UnicodeEncodeError, RecursionError):
-        return _carefully(value)
-    return text
-
-
-def _carefully(value: object) -> str:
+        pass
     try:
         return _written(value)
     except RecursionError:

@@ -126,16 +126,15 @@ class SignedCalls:
         try:
             async with asyncio.timeout(_PATIENCE_S if slots.locked() else None):
                 await slots.acquire()
-        except TimeoutError:
+        except BaseException as problem:
             permit.unused()
+            if not isinstance(problem, TimeoutError):
+                raise
             raise Unreachable(
                 "every connection is busy with calls that do not end",
                 endpoint=endpoint.name,
                 remedy="Check the network, and ask for less at a time.",
             ) from None
-        except BaseException:
-            permit.unused()
-            raise
         call = _Call(endpoint, query or [], body, sign_decoded, before_send)
         task = asyncio.create_task(self._send(call, transport, permit, slots), name=f"call {endpoint.name}")
         (self._writes if endpoint.writes else self._reads).add(task)
