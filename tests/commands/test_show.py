@@ -75,7 +75,7 @@ def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: 
     printed = capsys.readouterr().out
     endpoint = TABLES[what].endpoint
     records = [endpoint.row.from_row(row) for row in received]
-    has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters()}
+    has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters.values()}
     rows = [ProductRow(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
     exported = io.StringIO()
     write_rows(exported, MemoryRows(rows, [row.row_id for row in rows], 1), TABLES[what].every_column, Format.CSV)
@@ -318,7 +318,7 @@ def test_the_catalogue_says_the_rule_of_every_parameter(capsys: Capture) -> None
     rows = {row["name"]: row for row in shown(capsys, "endpoints")}
     for name, endpoint in CATALOGUE.items():
         by_name = {parameter["name"]: parameter for parameter in rows[name]["parameters"]}
-        for parameter in endpoint.request.parameters():
+        for parameter in endpoint.request.parameters.values():
             row = by_name.pop(parameter.name)
             assert (row["required"], row["rule"]) == (parameter.required, parameter.rule)
             assert row["rule"] != "text", "a rule says which text"
@@ -339,7 +339,7 @@ def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> 
     with pytest.raises(SystemExit):
         main(["show", what, "--help"])
     text = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
-    for parameter in TABLES[what].endpoint.request.parameters():
+    for parameter in TABLES[what].endpoint.request.parameters.values():
         if parameter.name not in ("startTime", "endTime", "limit"):
             choices = ", ".join(parameter.choices)
             rule = choices if parameter.name == "productType" else parameter.changed(required=False).explanation

@@ -88,7 +88,7 @@ def method_of(endpoint: Endpoint, prefix: str = "") -> object:
 def test_each_endpoint_is_a_coroutine_that_says_all_of_it(endpoint: Endpoint) -> None:
     method = method_of(endpoint)
     assert inspect.iscoroutinefunction(method)
-    parameters = endpoint.request.parameters()
+    parameters = endpoint.request.parameters.values()
     signature = inspect.signature(method)
     assert list(signature.parameters) == [parameter.attribute for parameter in parameters]
     assert signature.return_annotation == f"Reply[{endpoint.row.__name__}]"

@@ -107,11 +107,11 @@ def _endpoint(documented: DocumentedEndpoint, endpoint: Endpoint, document: Docu
     yield from _rate(document.limits.get(documented.number, ""), endpoint)
     request: type[Request[Any]] = VirtualSubaccountRequest if documented.number == 2 else endpoint.request
     names = [row["Parameter"] for row in documented.parameters]
-    if names != [parameter.name for parameter in request.parameters()]:
-        yield f"parameters {names} are documented, {[p.name for p in request.parameters()]} are ours"
+    if names != [parameter.name for parameter in request.parameters.values()]:
+        yield f"parameters {names} are documented, {[p.name for p in request.parameters.values()]} are ours"
     for row in documented.parameters:
         try:
-            parameter = request.parameter(row["Parameter"])
+            parameter = request.parameters[row["Parameter"]]
         except KeyError:
             continue
         for what in _parameter(documented, row, parameter, endpoint):

@@ -363,8 +363,8 @@ def test_a_misspelt_parameter_is_told_the_right_one() -> None:
 def test_every_request_has_a_parameter_for_every_field() -> None:
     for endpoint in CATALOGUE.values():
         fields = endpoint.request.model_fields
-        assert len(endpoint.request.parameters()) == len(fields), endpoint.name
-        for parameter in endpoint.request.parameters():
+        assert len(endpoint.request.parameters.values()) == len(fields), endpoint.name
+        for parameter in endpoint.request.parameters.values():
             assert parameter.name
             assert fields[parameter.attribute].is_required() == parameter.required, (endpoint.name, parameter.name)
 

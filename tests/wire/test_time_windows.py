@@ -41,5 +41,5 @@ def test_no_piece_is_longer_than_ninety_days() -> None:
                 "product_type": "USDT-FUTURES",
                 "plan_type": "normal_plan",
             }
-            known = {parameter.attribute for parameter in endpoint.request.parameters()}
+            known = {parameter.attribute for parameter in endpoint.request.parameters.values()}
             endpoint.request(**{name: value for name, value in values.items() if name in known})

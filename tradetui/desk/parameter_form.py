@@ -34,7 +34,7 @@ def form_fields(request: type[Request[Any]], *, without: Collection[str] = ()) -
             parameter.secret,
             parameter.choices if isinstance(parameter, Listed | Word) else (),
         )
-        for parameter in request.parameters()
+        for parameter in request.parameters.values()
         if parameter.name not in without
     )
 
@@ -47,7 +47,7 @@ def read_fields(
     problems: dict[str, InvalidRequest] = {}
     for name, text in texts.items():
         try:
-            values[name] = read(request.parameter(name), text)
+            values[name] = read(request.parameters[name], text)
         except InvalidRequest as problem:
             problems[name] = problem
     return values, problems

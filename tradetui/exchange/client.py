@@ -269,4 +269,4 @@ class ExchangeClient(TradingClient):
 
 
 def _milliseconds(request: Request[Any], name: str, moment: Time) -> int | None:
-    return None if moment is None else int(request.parameter(name).read(moment))
+    return None if moment is None else int(request.parameters[name].read(moment))

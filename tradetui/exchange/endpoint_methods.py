@@ -143,7 +143,7 @@ def _call(endpoint: Endpoint) -> str:
 
 
 def _arguments(request: type[Request[Any]]) -> str:
-    arguments = [f"{parameter.attribute}: {parameter.explanation}" for parameter in request.parameters()]
+    arguments = [f"{parameter.attribute}: {parameter.explanation}" for parameter in request.parameters.values()]
     return "\n        ".join(arguments) or "none."
 
 

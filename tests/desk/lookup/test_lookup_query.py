@@ -27,7 +27,7 @@ FIELDS = {
 def test_a_form_has_every_parameter_of_the_interface_but_those_of_paging(table: str) -> None:
     endpoint = LOOKUPS[table].endpoint
     assert [field.name for field in filter_fields(endpoint)] == FIELDS[table]
-    named = {parameter.name for parameter in endpoint.request.parameters()}
+    named = {parameter.name for parameter in endpoint.request.parameters.values()}
     assert named - set(FIELDS[table]) <= {"limit", "idLessThan"}
 
 

@@ -68,7 +68,7 @@ def _time(endpoint: Endpoint) -> Mapping[str, object] | None:
 
 
 def _parameters(request: type[Request[Any]]) -> list[dict[str, object]]:
-    return [_parameter(parameter) for parameter in request.parameters()]
+    return [_parameter(parameter) for parameter in request.parameters.values()]
 
 
 def _parameter(parameter: Parameter) -> dict[str, object]:

@@ -162,7 +162,7 @@ def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> No
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
     global_flags_into(parser, tuple(ProductType))
     _add_format(parser, taxed=what in _TAXED)
-    for parameter in endpoint.request.parameters():
+    for parameter in endpoint.request.parameters.values():
         if parameter.name not in _OWN:
             rule = _rule_of_flag(what, parameter)
             parser.add_argument(f"--{option_name(parameter.name)}", dest=parameter.name, metavar="VALUE", help=rule)
@@ -171,7 +171,7 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
         until = f"{_TIME_HELP}; a day alone is included; {_rule_of_times(endpoint.time)}"
         parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=until)
     if endpoint.page is not None:
-        older = endpoint.request.parameter("idLessThan").explanation
+        older = endpoint.request.parameters["idLessThan"].explanation
         parser.add_argument("--id-less-than", dest="idLessThan", metavar="ID", help=older)
         rows = f"rows in all (default: one page, {endpoint.page.default} rows; a page holds {endpoint.page.maximum})"
         parser.add_argument("--limit", type=_count, metavar="ROWS", help=rows)
@@ -283,4 +283,4 @@ def _span_in_pieces(
 
 
 def _parameters(endpoint: Endpoint) -> tuple[str, ...]:
-    return tuple(parameter.name for parameter in endpoint.request.parameters())
+    return tuple(parameter.name for parameter in endpoint.request.parameters.values())

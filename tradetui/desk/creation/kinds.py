@@ -50,7 +50,7 @@ class CreationKind(StrEnum):
     @property
     def gives_keys(self) -> bool:
         """Whether the exchange answers with a key, whose passphrase the request carries."""
-        return any(parameter.secret for parameter in CREATION_RULES[self].row.parameters())
+        return any(parameter.secret for parameter in CREATION_RULES[self].row.parameters.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def _lasting(
     """The texts as they mean the same in any zone; a time ago stays one."""
     kept = dict(texts)
     for name, value in values.items():
-        if isinstance(endpoint.request.parameter(name), Milliseconds) and not is_ago(texts[name]):
+        if isinstance(endpoint.request.parameters[name], Milliseconds) and not is_ago(texts[name]):
             moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
             kept[name] = moment.astimezone(zone).isoformat()
     return kept

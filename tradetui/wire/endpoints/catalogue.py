@@ -23,7 +23,7 @@ def _pages(
     row_field: str = "orderId",
     first: str | None = None,
 ) -> PageRule:
-    limit = request.parameter("limit")
+    limit = request.parameters["limit"]
     assert isinstance(limit, Count), f"the limit of {request.__name__} is no count of rows"
     return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
 

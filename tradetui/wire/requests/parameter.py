@@ -86,7 +86,7 @@ class Word(Parameter):
     #: Whether the caller's own capitals are kept.
     keeps_case: bool = False
 
-    value_type: ClassVar[str] = "word"
+    value_type = "word"
 
     @property
     def limits(self) -> Mapping[str, object]:
@@ -107,7 +107,7 @@ class Milliseconds(Parameter):
 
     rule: str = "Unix milliseconds, or an aware datetime"
 
-    value_type: ClassVar[str] = "time"
+    value_type = "time"
 
     def read(self, value: object) -> int:
         if isinstance(value, datetime):
@@ -129,8 +129,8 @@ class Count(Parameter):
     capped: bool
     minimum: ClassVar[int] = 1
 
-    value_type: ClassVar[str] = "count"
-    limiting: ClassVar[tuple[str, ...]] = ("minimum", "maximum", "default")
+    value_type = "count"
+    limiting = ("minimum", "maximum", "default")
 
     def __init__(self, *, default: int = 100, maximum: int = 100, capped: bool = False, **rules: Any) -> None:
         over = f"over {maximum} gives {maximum}" if capped else f"at most {maximum}"
@@ -150,7 +150,7 @@ class Amount(Parameter):
 
     rule: str = "a decimal number above zero"
 
-    value_type: ClassVar[str] = "decimal"
+    value_type = "decimal"
 
     def read(self, value: object) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
@@ -172,7 +172,7 @@ class Shaped(Parameter):
     pattern: str
     remedy: str
 
-    limiting: ClassVar[tuple[str, ...]] = ("pattern",)
+    limiting = ("pattern",)
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
@@ -186,7 +186,7 @@ class Passphrase(Parameter):
 
     required: bool = True
     rule: str = "8 to 32 characters, English letters and numbers"
-    secret: ClassVar[bool] = True
+    secret = True
 
     def read(self, value: object) -> SecretStr:
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
@@ -203,7 +203,7 @@ class Label(Parameter):
 
     longest: int
 
-    limiting: ClassVar[tuple[str, ...]] = ("longest",)
+    limiting = ("longest",)
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
@@ -241,8 +241,8 @@ class Listed(Parameter):
 
     most: int | None = None
 
-    value_type: ClassVar[str] = "list"
-    limiting: ClassVar[tuple[str, ...]] = ("most",)
+    value_type = "list"
+    limiting = ("most",)
 
     def read(self, value: object) -> tuple[str, ...]:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):

@@ -41,7 +41,9 @@ class Request(BaseModel, Generic[Row]):
     #: The model of the rows in the reply.
     row: ClassVar[type[Any]]
 
-    _parameters: ClassVar[Mapping[str, Parameter]] = {}
+    #: The parameters by the interface's name, in its order.
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+
     _by_either_name: ClassVar[Mapping[str, Parameter]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
 
@@ -55,24 +57,14 @@ class Request(BaseModel, Generic[Row]):
         row_models = [row for base in cls.__dict__.get("__orig_bases__", ()) for row in get_args(base)]
         cls.row = next((row for row in row_models if isinstance(row, type)), object)
         cls._defaults = {name: field.get_default() for name, field in cls.model_fields.items()}
-        cls._parameters = {
+        cls.parameters = {
             (field.alias or name): parameter.changed(name=field.alias or name, attribute=name)
             for name, field in cls.model_fields.items()
             for parameter in field.metadata
             if isinstance(parameter, Parameter)
         }
-        by_attribute = {parameter.attribute: parameter for parameter in cls._parameters.values()}
-        cls._by_either_name = {**by_attribute, **cls._parameters}
-
-    @classmethod
-    def parameters(cls) -> tuple[Parameter, ...]:
-        """The parameters in the order of the interface."""
-        return tuple(cls._parameters.values())
-
-    @classmethod
-    def parameter(cls, name: str) -> Parameter:
-        """The parameter of this name, the interface's; raises KeyError."""
-        return cls._parameters[name]
+        by_attribute = {parameter.attribute: parameter for parameter in cls.parameters.values()}
+        cls._by_either_name = {**by_attribute, **cls.parameters}
 
     def __init__(self, /, *unnamed: Any, **values_by_name: Any) -> None:
         if unnamed:
@@ -106,7 +98,7 @@ class Request(BaseModel, Generic[Row]):
                 raise InvalidRequest(name, f"not a parameter of {cls.__name__}", "a value", cls._suggestion(name))
             if value is not None:
                 values[parameter.attribute] = parameter.read(value)
-        for parameter in cls._parameters.values():
+        for parameter in cls.parameters.values():
             if parameter.required and parameter.attribute not in values:
                 raise InvalidRequest(parameter.name, f"required: {parameter.rule}", None, "Give it.")
         return values
@@ -118,7 +110,7 @@ class Request(BaseModel, Generic[Row]):
 
     @classmethod
     def _takes(cls) -> str:
-        return f"It takes: {', '.join(parameter.attribute for parameter in cls.parameters()) or 'nothing'}."
+        return f"It takes: {', '.join(parameter.attribute for parameter in cls.parameters.values()) or 'nothing'}."
 
     def check_together(self) -> None:
         """Hold the parameters to the rules that join several of them; raises InvalidRequest."""
@@ -131,13 +123,13 @@ class Request(BaseModel, Generic[Row]):
         """What is sent, by the interface's names, in its order: text, or lists of text."""
         return {
             name: parameter.written(value)
-            for name, parameter in self._parameters.items()
+            for name, parameter in self.parameters.items()
             if (value := getattr(self, parameter.attribute)) is not None
         }
 
     def redacted(self) -> Any:
         """What is sent, in the shape it is sent in, with secrets as `***`: for a review, a journal, a message."""
-        secrets = dict.fromkeys((name for name, parameter in self._parameters.items() if parameter.secret), "***")
+        secrets = dict.fromkeys((name for name, parameter in self.parameters.items() if parameter.secret), "***")
         return {name: secrets.get(name, written) for name, written in self.values().items()}
 
     def query(self) -> list[tuple[str, str]]:
@@ -157,7 +149,7 @@ class Request(BaseModel, Generic[Row]):
         # A live spelling would be read as the documented word, so it is put back behind the rules.
         live_spellings = {
             parameter.attribute: kept[parameter.attribute]
-            for parameter in self._parameters.values()
+            for parameter in self.parameters.values()
             if kept.get(parameter.attribute) in parameter.alternatives.values()
         }
         return type(self)(**kept, **changes).model_copy(update=live_spellings)
@@ -167,7 +159,7 @@ class Request(BaseModel, Generic[Row]):
 
         None when no such word is used, which is the case for a reworded request too.
         """
-        for name, parameter in self._parameters.items():
+        for name, parameter in self.parameters.items():
             word = getattr(self, parameter.attribute)
             if isinstance(word, str) and word in parameter.alternatives:
                 return name, self.model_copy(update={parameter.attribute: parameter.alternatives[word]})
