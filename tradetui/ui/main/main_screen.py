@@ -20,7 +20,8 @@ from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.possible_actions import PossibleActions, VanishedPosition
+from tradetui.ui.main.possible_actions import PossibleActions
+from tradetui.ui.main.vanished_position import VanishedPosition
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.desk_screen import NEWEST_ALERT

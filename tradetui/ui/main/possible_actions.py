@@ -1,7 +1,4 @@
-"""Which keys of the main screen can do something now, and why the others cannot.
-
-A position that has just closed under the cursor keeps `R` from reversing the row that took its place.
-"""
+"""Which keys of the main screen can do something now, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -14,9 +11,7 @@ from tradetui.ui.main.panel import Panel
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.rows.row_source import FeedRow
-    from tradetui.trading.positions import Position
     from tradetui.ui.settings.ui_settings import UiSettings
-    from tradetui.ui.table.record_table import RecordTable
 
 
 class PossibleActions(NamedTuple):
@@ -37,6 +32,7 @@ class PossibleActions(NamedTuple):
         return self.desk is not None and self.desk.has_other_view(self.panel.kind.name)
 
     def by_binding(self) -> dict[str, bool]:
+        """Whether a binding of the main screen can do something now, by its id; `REASONS` has why it cannot."""
         desk, has_history = self.desk, self.panel.kind.history_title is not None
         trades = desk is not None and desk.intents is not None
         return {
@@ -52,7 +48,7 @@ class PossibleActions(NamedTuple):
         }
 
     def blocking_reason(self, binding: str, failure: str | None) -> str | None:
-        """Why a binding does nothing now; `failure` is why no desk could be opened."""
+        """Why a binding does nothing now, where `REASONS` is not exact; `failure` is why no desk could be opened."""
         desk = self.desk
         if desk is None and binding in ("reverse", "lock", "lock_at_once") and self.may_trade:
             return failure or "still starting"
@@ -64,23 +60,3 @@ class PossibleActions(NamedTuple):
             if self.panel.kind.history_title is not None:
                 return "the account is not known yet"
         return None
-
-
-class VanishedPosition:
-    """The position that closed under the cursor since the key before this one; keys of one burst count as one key."""
-
-    def __init__(self, table: RecordTable[Position]) -> None:
-        self._table = table
-        self._position: Position | None = None
-
-    def note_key(self, *, in_burst: bool) -> None:
-        vanished = self._table.cursor.take_vanished()
-        if vanished is not None or not in_burst:
-            self._position = vanished
-
-    @property
-    def sentence(self) -> str:
-        if self._position is None:
-            return ""
-        leg = "LONG" if self._position.is_long else "SHORT"
-        return f"{self._position.symbol} {leg} has just closed; press the key again for the row under the cursor now."
