@@ -76,7 +76,7 @@ async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places(
 
         def note_and_draw(screen: Screen[object]) -> None:
             if screen is stage.app._main:
-                stood_when_drawn.append(stage.app._main_stands.is_set())
+                stood_when_drawn.append(stage.app._main_is_open.is_set())
             draw(screen)
 
         with patch.object(Screen, "_compositor_refresh", note_and_draw):

@@ -10,12 +10,13 @@ import pytest
 from textual.widgets import OptionList
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tradetui.desk.desk import Desk
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.application.navigation import UNKNOWN_UID, profile_lines
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice
 from tradetui.ui.settings.ui_settings import ProfileLook, ProfileSummary
@@ -104,6 +105,17 @@ async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_
         await pilot.press("s", "s")
         await asyncio.sleep(1)
         assert kept == [ScreenPreferences(None, {"positions": TableChoice(None, POSITIONS.columns[0].id)})]
+
+
+async def test_quitting_asks_while_a_new_key_is_not_saved_though_nothing_is_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = AppOnFewRows()
+    async with stage.running() as pilot:
+        monkeypatch.setattr(Desk, "holds_unsaved_keys", True)
+        await pilot.press("q")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        assert "NEW API KEYS ARE IN MEMORY ONLY" in screen_text(stage.app)
 
 
 async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open() -> None:

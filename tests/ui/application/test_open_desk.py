@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -89,6 +90,32 @@ async def test_whoever_closes_again_waits_for_a_stopping_that_an_earlier_caller_
     desk.may_stop.set()
     await later
     assert desk.stopped
+
+
+async def test_a_desk_that_nobody_waits_for_any_more_is_stopped_once_it_is_built() -> None:
+    may_build, desk, holder = threading.Event(), StoppableDesk(), OpenDesk()
+    desk.may_stop.set()
+
+    def build() -> Any:
+        may_build.wait(20)
+        return desk
+
+    opening = asyncio.create_task(holder.build(build))
+    await asyncio.sleep(0)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    closing = asyncio.create_task(holder.close())
+    await asyncio.sleep(0)
+    assert not closing.done() and not desk.stopped
+    may_build.set()
+    await closing
+    assert desk.stopped and holder.desk is None
+
+
+async def test_a_desk_that_was_built_and_never_started_stops() -> None:
+    stage = AppOnFewRows()
+    await stage._open("hedge", False).stop()
 
 
 async def test_closing_what_was_never_open_waits_for_nothing() -> None:

@@ -32,7 +32,7 @@ from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, bindings, profile_bindings
+from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.preferences import PreferenceWriter, ScreenPreferences, TableChoice
@@ -86,8 +86,7 @@ class TradeApp(App[None], inherit_bindings=False):
         # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
         # colours are chosen.
         super().__init__(ansi_color=True if without_colours else None)
-        self._key_troubles: tuple[KeyTrouble, ...] = ()
-        self.settings = settings = self._with_own_keys(settings)
+        self._take_settings(settings)
         self._open_desk = OpenDesk()
         self.failure: str | None = None
         self.chosen = settings.chosen
@@ -95,17 +94,17 @@ class TradeApp(App[None], inherit_bindings=False):
         for theme in THEMES:
             self.register_theme(theme)
         self.preferences = settings.preferences
-        self._begin_with(first_theme(settings.theme, self.preferences.theme, settings.terminal))
-        if settings.keys:
-            self.set_keymap(dict(settings.keys))
+        self._set_first_theme(first_theme(settings.theme, self.preferences.theme, settings.terminal))
+        if self.settings.keys:
+            self.set_keymap(dict(self.settings.keys))
         self._preference_writer = PreferenceWriter(self)
         self._main: MainScreen | None = None
-        self._main_stands = asyncio.Event()
+        self._main_is_open = asyncio.Event()  # set once the main screen has taken the place of the start screen
         self.lookup: LookupScreen | None = None
-        self.key_order = KeyOrder(self, self._hand_over)
+        self.key_order = KeyOrder(self, self._dispatch_key)
         self._trading_lock = TradingLock(self, self._lock_changed)
 
-    def _begin_with(self, name: str) -> None:
+    def _set_first_theme(self, name: str) -> None:
         """Set a theme before anything is parsed: a later change parses every style once more."""
         theme = next(theme for theme in THEMES if theme.name == name)
         if theme.ansi:
@@ -177,7 +176,7 @@ class TradeApp(App[None], inherit_bindings=False):
         ):
             await self.key_order.add(event)
 
-    async def _hand_over(self, event: TypedInput) -> None:
+    async def _dispatch_key(self, event: TypedInput) -> None:
         """Pass the key to the screen, which may drop it, and then to the focused widget."""
         screen = self.screen
         if isinstance(screen, SeesEveryKey) and not screen.before_key(event):
@@ -198,7 +197,7 @@ class TradeApp(App[None], inherit_bindings=False):
         with self.batch_update():
             await self.push_screen(self.main)
         self.main.refresh(layout=True)  # draws it for the first time, with its panels in their places
-        self._main_stands.set()
+        self._main_is_open.set()
 
     # The desk
 
@@ -214,21 +213,23 @@ class TradeApp(App[None], inherit_bindings=False):
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
 
     async def _open(self, chosen: int) -> None:
-        profile, again = self.settings.profiles[chosen], self._main_stands.is_set()
+        """Open a profile; the first one is opened while the main screen is still being imported and put together."""
+        profile, is_first = self.settings.profiles[chosen], not self._main_is_open.is_set()
         self.chosen = chosen
-        if again:
+        if not is_first:
             await self._back_to_main()
             self.main.opening(profile.name)
             await self._open_desk.close()
         try:
-            if again and profile.look is not None:
+            if not is_first and profile.look is not None:
                 await self._preference_writer.written()
                 self.use_look(await self._read(profile.look))
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
-            desk = await self._read(profile.open_desk)
+            in_loop = self.settings.inline_start
+            desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
-            await self._main_stands.wait()
+            await self._main_is_open.wait()
             self.main.cannot_open(self.failure)
             return
         self.failure = None
@@ -236,8 +237,8 @@ class TradeApp(App[None], inherit_bindings=False):
         self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
         if not self.settings.inline_start:
             await desk.client.prepare()
-        await self._main_stands.wait()
-        self.main.opened(desk)
+        await self._main_is_open.wait()
+        self.main.opened()
         desk.start()
 
     async def _read(self, blocking: Callable[[], _Read]) -> _Read:
@@ -311,14 +312,13 @@ class TradeApp(App[None], inherit_bindings=False):
 
     # Actions of every screen
 
-    def _with_own_keys(self, settings: UiSettings) -> UiSettings:
-        """The settings with the keys that can be taken; the reasons against the others are kept to be shown."""
+    def _take_settings(self, settings: UiSettings) -> None:
+        """Use settings with those of their keys that can be taken, and note why the others cannot."""
         own = profile_bindings(settings.keys)
-        self._key_troubles = own.troubles
-        return replace(settings, keys=own.taken)
+        self.settings, self._key_troubles = replace(settings, keys=own.taken), own.troubles
 
     def use_look(self, look: ProfileLook) -> None:
-        self.settings = self._with_own_keys(self.settings.with_look(look))
+        self._take_settings(self.settings.with_look(look))
         self.preferences = self.settings.preferences
         self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
         self.set_keymap(dict(self.settings.keys))
@@ -348,14 +348,16 @@ class TradeApp(App[None], inherit_bindings=False):
         return key_named(id_, self.settings.keys)
 
     def action_leave(self) -> None:
-        intents = self.desk.intents if self.desk is not None else None
-        unsettled = intents.unsettled() if intents is not None else ()
-        if not unsettled:
+        """Quit; asks first while an outcome is unknown or a new key is not saved."""
+        reasons = []
+        if self.desk is not None and self.desk.holds_unsaved_keys:
+            reasons.append("NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.")
+        if self.desk is not None and self.desk.intents is not None and (unsettled := self.desk.intents.unsettled()):
+            reasons.append(f"Not settled yet: {', '.join(unsettled)}")
+        if not reasons:
             self.exit()
             return
-        question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
-        if self.desk is not None and self.desk.holds_unsaved_keys:
-            question = f"NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
+        question = "\n".join((*reasons, "Quit all the same?"))
         ask_in_dialog(self, lazy_imports.confirm_dialog("Quit", question, "Quit"), lambda _: self.exit())
 
     def action_lock_at_once(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,13 +17,22 @@ if TYPE_CHECKING:
 
 
 class OpenDesk:
-    """Holds a desk and what shows its alerts; both are None while no desk is open."""
+    """Builds and holds a desk, and what shows its alerts; both are None while no desk is open."""
 
     def __init__(self) -> None:
         self.desk: Desk | None = None
         self.alert_notices: AlertNotices | None = None
         self._unsubscribers: tuple[Callable[[], None], ...] = ()
         self._stopping: asyncio.Future[None] | None = None
+
+    async def build(self, build: Callable[[], Desk]) -> Desk:
+        """Build a desk in a thread; if the caller is cancelled meanwhile, it is stopped as soon as it is there."""
+        building = asyncio.ensure_future(asyncio.to_thread(build))
+        try:
+            return await asyncio.shield(building)
+        except asyncio.CancelledError:
+            self._stopping = asyncio.ensure_future(_stop_once_built(building))
+            raise
 
     def follow(
         self,
@@ -43,7 +53,7 @@ class OpenDesk:
         )
 
     async def close(self) -> None:
-        """Drop the desk, and wait until it, or one that an earlier call began to stop, has stopped."""
+        """Drop the desk, and wait until it, or one that began to stop before, has stopped."""
         for unsubscribe in self._unsubscribers:
             unsubscribe()
         self._unsubscribers = ()
@@ -54,3 +64,9 @@ class OpenDesk:
         if self._stopping is not None and not self._stopping.done():
             # The desk goes on stopping if the caller is cancelled: half stopped it would keep its files open.
             await asyncio.shield(self._stopping)
+
+
+async def _stop_once_built(building: asyncio.Future[Desk]) -> None:
+    with suppress(Exception):  # a desk that could not be built has nothing to stop, and nobody waits for the reason
+        desk = await building
+        await desk.stop()

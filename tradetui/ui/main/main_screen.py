@@ -147,7 +147,7 @@ class MainScreen(TableScreen):
         self._show_hidden(None)
         self.say_newest_alert(None)
 
-    def opened(self, desk: Desk) -> None:
+    def opened(self) -> None:
         self.show_zone()
         self.set_paces()
         self.refresh_header()
