@@ -57,7 +57,7 @@ class Charts(App[None]):
 async def test_below_forty_by_ten_it_is_a_sparkline(size: tuple[int, int], is_drawn: bool) -> None:
     app = Charts()
     async with app.run_test(size=size) as pilot:
-        app.panel.show(CHART, "")
+        app.panel.show(CHART)
         shown = await app.text(pilot)
         assert (shown == "drawn") is is_drawn
         assert is_drawn or ("▁" in shown and "from 9,000.00 to 9,002.00 USDT" in shown)
@@ -68,11 +68,11 @@ async def test_it_is_drawn_in_a_thread_and_anew_only_for_other_data_or_another_s
     app = Charts()
     async with app.run_test(size=(80, 20)) as pilot:
         for _ in range(3):
-            app.panel.show(replace(CHART), "")
+            app.panel.show(replace(CHART))
             assert await app.text(pilot) == "drawn"
         assert app.drawn == [(80, 20)]
         assert threading.get_ident() not in app.threads
-        app.panel.show(replace(CHART, until=4 * DAY_MS), "")
+        app.panel.show(replace(CHART, until=4 * DAY_MS))
         await app.text(pilot)
         await pilot.resize_terminal(90, 20)
         await app.text(pilot)
@@ -82,7 +82,7 @@ async def test_it_is_drawn_in_a_thread_and_anew_only_for_other_data_or_another_s
 async def test_without_the_library_there_is_the_sparkline_and_the_reason() -> None:
     app = Charts(ImportError("No module named 'plotext'"))
     async with app.run_test(size=(80, 20)) as pilot:
-        app.panel.show(CHART, "")
+        app.panel.show(CHART)
         shown = await app.text(pilot)
         assert "▁" in shown and "No chart can be drawn: No module named 'plotext'" in shown
 
@@ -90,10 +90,10 @@ async def test_without_the_library_there_is_the_sparkline_and_the_reason() -> No
 async def test_a_chart_that_could_not_be_drawn_says_why_and_the_next_one_is_drawn() -> None:
     app = Charts(IndexError())
     async with app.run_test(size=(80, 20)) as pilot:
-        app.panel.show(CHART, "")
+        app.panel.show(CHART)
         assert "No chart can be drawn: IndexError" in await app.text(pilot)
         app.problem = None
-        app.panel.show(replace(CHART, until=4 * DAY_MS), "")
+        app.panel.show(replace(CHART, until=4 * DAY_MS))
         assert await app.text(pilot) == "drawn"
 
 

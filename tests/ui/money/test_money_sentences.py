@@ -183,7 +183,6 @@ def test_the_sentence_under_the_equity_of_ninety_days_fits() -> None:
 
 def test_equity_of_chosen_symbols_is_not_called_unsampled() -> None:
     chart = equity_chart(replace(RESULTS, equity=EquityOfPeriod()), DEFAULT_FORMAT, ("ZZZ",))
-    assert chart.chart is None
-    assert chart.nothing == "Equity is of the whole account:\nit is not shown for chosen symbols."
+    assert chart.content == "Equity is of the whole account:\nit is not shown for chosen symbols."
     unsampled = equity_chart(replace(RESULTS, equity=EquityOfPeriod()), DEFAULT_FORMAT)
-    assert unsampled.nothing.startswith("No equity was sampled")
+    assert str(unsampled.content).startswith("No equity was sampled")

@@ -74,12 +74,11 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class TitledChart:
-    """A chart with its title, the sentence below it, and the sentence in its place if there is none."""
+    """A chart, or the sentence in its place, with its title and the sentence below it."""
 
     title: str
-    chart: Chart | None
-    below: str
-    nothing: str
+    content: Chart | str
+    below: str = ""
 
 
 def shows_equity_first(results: PeriodResults) -> bool:
@@ -104,7 +103,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
             nothing = "No equity was sampled in this period.\ntradetui samples it once a minute while it runs."
         else:
             nothing = "Deposits and withdrawals of this period are not known,\nso the curve cannot leave them out."
-        return TitledChart(title, None, "", nothing)
+        return TitledChart(title, nothing)
     segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
     transfers = tuple(ChartPoint(flow.time, flow.amount) for flow in equity.transfers or ())
     since, until = _bounds(results)
@@ -117,20 +116,19 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
         parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")
     if len(segments) > 1:
         parts.append("gap: not running")
-    return TitledChart(title, chart, " · ".join(filter(None, parts)), "")
+    return TitledChart(title, chart, " · ".join(filter(None, parts)))
 
 
 def result_chart(results: PeriodResults) -> TitledChart:
-    title = f"Result by day, {USDT}"
-    zone = results.period.zone
+    title, zone = f"Result by day, {USDT}", results.period.zone
     bars = tuple(
         ChartPoint(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None
     )
     if not bars:
-        return TitledChart(title, None, "", "Nothing was traded in this period.")
+        return TitledChart(title, "Nothing was traded in this period.")
     since, until = _bounds(results)
     green, red, flat = results.green_days, results.red_days, results.flat_days
-    return TitledChart(title, Chart(since, until, zone, bars=bars), f"green {green} · red {red} · flat {flat}", "")
+    return TitledChart(title, Chart(since, until, zone, bars=bars), f"green {green} · red {red} · flat {flat}")
 
 
 def _bounds(results: PeriodResults) -> tuple[int, int]:

@@ -1,7 +1,4 @@
-"""The panel of a chart, drawn beside the loop so that no key waits for it, and again only if data or size changed.
-
-Where there is no room for a chart, or no library to draw one, it shows a sparkline.
-"""
+"""The panel of a chart, drawn beside the loop so that no key waits for it, and again only if data or size changed."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
 
 
 class ChartPanel(Widget, can_focus=True):
-    """The chart, a sparkline where it has no room, or a sentence where there is nothing to draw."""
+    """A chart; a sparkline where it has no room or cannot be drawn; a sentence where there is nothing to draw."""
 
     def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
         """`inline` draws in the loop, without a thread."""
@@ -41,17 +38,17 @@ class ChartPanel(Widget, can_focus=True):
         self._draw_chart = draw
         self._has_utf8 = has_utf8
         self._inline = inline
-        self._chart: Chart | None = None
-        self._nothing = ""
-        self._drawn: ChartText | None = None
-        self._drawn_of: tuple[Chart, int, int] | None = None
-        """The chart, width and height of the last drawing, also while it is under way."""
-        self._cannot_draw = ""  # why the last drawing failed; empty where it did not
+        self._content: Chart | str = ""
+        self._requested: tuple[Chart, int, int] | None = None
+        """The chart, width and height whose drawing was requested last."""
+        self._drawn: ChartText | str | None = None
+        """The newest drawing, or why it failed; None before the first. It may be older than the request."""
 
-    def show(self, chart: Chart | None, nothing: str) -> None:
-        if (chart, nothing) != (self._chart, self._nothing):
-            self._chart, self._nothing = chart, nothing
-            self._draw_where_needed()
+    def show(self, content: Chart | str) -> None:
+        """Show a chart, or the sentence in its place."""
+        if content != self._content:
+            self._content = content
+            self._request_drawing()
             self.refresh()
 
     @property
@@ -60,48 +57,58 @@ class ChartPanel(Widget, can_focus=True):
 
     @on(events.Resize)
     @on(events.Show)
-    def _draw_where_needed(self) -> None:
-        if self._chart is None or not self._has_room:
+    def _request_drawing(self) -> None:
+        """Have the chart drawn in the present size, unless that was requested last."""
+        if isinstance(self._content, str) or not self._has_room:
             return
-        needed = (self._chart, self.size.width, self.size.height)
-        if needed != self._drawn_of:
-            self._drawn_of = needed
-            self._draw(*needed)
+        requested = (self._content, self.size.width, self.size.height)
+        if requested != self._requested:
+            self._requested = requested
+            self._draw(*requested)
 
     @work(group="draw", exclusive=True, exit_on_error=False)
     async def _draw(self, chart: Chart, width: int, height: int) -> None:
         try:
             if self._inline:
-                drawn = self._draw_chart(chart, width, height, self._has_utf8)
+                self._drawn = self._draw_chart(chart, width, height, self._has_utf8)
             else:
-                drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
+                self._drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
         except Exception as problem:  # whatever a library fails at, the next data or size are drawn again
-            self._cannot_draw = (str(problem) or type(problem).__name__).splitlines()[0]
-        else:
-            self._drawn, self._cannot_draw = drawn, ""
+            self._drawn = (str(problem) or type(problem).__name__).splitlines()[0]
         self.refresh()
 
     def render(self) -> Content:
-        """The last drawing; until the next one is ready that may be of other data or another size for a moment."""
-        if self._chart is None:
-            lines = [line.center(self.size.width).rstrip() for line in self._nothing.split("\n")]
-            above = "\n" * max(0, (self.size.height - len(lines)) // 2)
-            return sanitized(above + "\n".join(lines)).stylize("$quiet")
-        if self._has_room and self._drawn is not None and not self._cannot_draw:
-            pieces: list[tuple[str, str] | str] = []
-            for row in self._drawn[: self.size.height]:
-                pieces += [(text, _INK_STYLES[ink]) for text, ink in row]
-                pieces.append("\n")
-            return Content.assemble(*pieces[:-1])
-        low, high = self._chart.range
-        line = sparkline(self._chart, max(1, self.size.width), has_utf8=self._has_utf8)
+        if isinstance(self._content, str):
+            return self._sentence(self._content)
+        if self._has_room and isinstance(self._drawn, tuple):
+            return self._coloured(self._drawn)
+        return self._in_short(self._content, self._drawn if isinstance(self._drawn, str) else "")
+
+    def _sentence(self, sentence: str) -> Content:
+        """The lines of a sentence in the middle of the panel."""
+        lines = [line.center(self.size.width).rstrip() for line in sentence.split("\n")]
+        above = "\n" * max(0, (self.size.height - len(lines)) // 2)
+        return sanitized(above + "\n".join(lines)).stylize("$quiet")
+
+    def _coloured(self, drawn: ChartText) -> Content:
+        """As many rows of a drawing as there is room for: it may still be of another size."""
+        rows = [Content.assemble(*((text, _INK_STYLES[ink]) for text, ink in row)) for row in drawn]
+        return Content("\n").join(rows[: self.size.height])
+
+    def _in_short(self, chart: Chart, failure: str) -> Content:
+        """The sparkline with the least and the greatest amount, and why there is no more, where drawing failed."""
+        low, high = chart.range
+        line = sparkline(chart, max(1, self.size.width), has_utf8=self._has_utf8)
         figures = f"from {money(low, USDT, DEFAULT_FORMAT)} to {money(high, USDT, DEFAULT_FORMAT)} USDT"
-        reason = self._cannot_draw and f"\nNo chart can be drawn: {self._cannot_draw}"
+        reason = failure and f"\nNo chart can be drawn: {failure}"
         return Content.assemble((line, "$primary"), "\n", (figures, "$quiet"), sanitized(reason))
 
 
 def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
-    """A line of `width` cells, each as high as the last value in its time; blank where nothing is known."""
+    """A line of `width` cells, each as high as the last value in its time; blank where nothing is known.
+
+    A point from before the chart's time has no cell.
+    """
     levels = "▁▂▃▄▅▆▇█" if has_utf8 else "_.-~:=*#"
     low, high = chart.range
     span = max(1, chart.until - chart.since)

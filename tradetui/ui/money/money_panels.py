@@ -226,10 +226,10 @@ class MoneyPanels(Container):
     def show_chart(self, cell_format: CellFormat) -> None:
         box, results = self.query_one("#money-chart", TitledFrame), self._reading.results
         if results is None:
-            self._chart_panel.show(None, "reading …")
+            self._chart_panel.show("reading …")
             return
         titled = result_chart(results) if self.shows_bars else equity_chart(results, cell_format, self._reading.symbols)
-        self._chart_panel.show(titled.chart, titled.nothing)
+        self._chart_panel.show(titled.content)
         box.entitle(sanitized(titled.title), f"{self._key_named('chart')} {'equity' if self.shows_bars else 'result'}")
         box.border_subtitle = sanitized(titled.below)
 
