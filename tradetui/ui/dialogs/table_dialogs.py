@@ -141,18 +141,13 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         choice = tuple(ColumnChoice(column_id, self._widths.get(column_id)) for column_id in self._shown)
         default = tuple(ColumnChoice(column_id) for column_id in self._default)
         columns = None if choice == default else choice
-        shown = {column_choice.id for column_choice in choice}
-        sort = self._choice.sort if self._choice.sort in shown else None
+        sort = self._choice.sort if self._choice.sort in self._shown else None
         self.dismiss(TableChoice(columns, sort, self._choice.reverse if sort else False))
 
 
 def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     """A key per title: a free letter of the title, else any free letter; empty where none is left."""
-    free = dict.fromkeys(
-        letter
-        for letter in string.ascii_lowercase + string.ascii_uppercase
-        if letter not in taken and letter not in _MOVES_OR_CLOSES
-    )
+    free = {letter: None for letter in string.ascii_letters if letter not in taken and letter not in _MOVES_OR_CLOSES}
     letters = []
     for title in titles:
         own_letters = [letter for letter in title.lower() if letter in free]

@@ -31,7 +31,8 @@ class PeriodReading:
         self.zone = zone
         self._named = PeriodChoice.MONTH  # the named period, also while typed dates replace it
         self.dates: DateFilter | None = None
-        self.symbols: tuple[str, ...] = ()  # the chosen symbols; empty for all
+        self.symbols: tuple[str, ...] = ()
+        """The chosen symbols; empty for all, and after another choice until the next reading."""
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
         self.today_unknown: PeriodResults | None = None
@@ -47,7 +48,6 @@ class PeriodReading:
         self._read_at = 0.0
         self._took_s = 0.0
         self._read_state: object = None
-        self._symbols_of: DateFilter | None = None  # the typed dates whose symbols `symbols` are
 
     @property
     def choice(self) -> PeriodChoice | None:
@@ -138,12 +138,10 @@ class PeriodReading:
         self.has_any, self.today_unknown = has_any, today_unknown
 
     async def _choose_symbols(self, reader: ResultsReader) -> None:
-        if self.dates is None or not self.dates.symbols:
-            self.symbols = ()
-        elif self._symbols_of != self.dates or not self.symbols:
+        """Find the symbols that the typed pieces of names mean; none of them, and the pieces stand as they are."""
+        if self.dates is not None and self.dates.symbols and not self.symbols:
             known = await reader.symbols()
             self.symbols = tuple(filter(self.dates.keeps_symbol, known)) or self.dates.symbols
-            self._symbols_of = self.dates
 
     def _query(self, desk: Desk, period: Period) -> PeriodQuery:
         return PeriodQuery(period, self._now_ms, desk.settings.product_types, self.symbols or None)
