@@ -16,7 +16,7 @@ from tradetui.desk.account.identity import AccountKey, KnownAccounts, stand_in
 from tradetui.exchange.client import TradingClient
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
-from tradetui.ui.settings.preferences import ScreenPreferences
+from tradetui.ui.settings.ui_settings import ScreenPreferences
 
 KEY = 'api_key = "k"\nsecret = "s"\npassphrase = "p"\n'
 

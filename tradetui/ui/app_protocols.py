@@ -16,7 +16,7 @@ from textual.message import Message
 
 from tradetui.ui.key_bindings.binding_registry import OF_MONEY
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
+from tradetui.ui.settings.ui_settings import ProfileLook, ScreenPreferences, TableChoice, UiSettings
 
 if TYPE_CHECKING:
     from textual import events
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource, Sort
     from tradetui.desk.tables.table import Table
-    from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 
 _Answer = TypeVar("_Answer")
 

@@ -18,8 +18,7 @@ from tradetui.ui.application.navigation import UNKNOWN_UID, profile_lines
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice
-from tradetui.ui.settings.ui_settings import ProfileLook, ProfileSummary
+from tradetui.ui.settings.ui_settings import ColumnChoice, ProfileLook, ProfileSummary, ScreenPreferences, TableChoice
 
 pytestmark = pytest.mark.looptime
 

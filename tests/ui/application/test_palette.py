@@ -16,8 +16,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.fills import FILLED_ORDER_COLUMNS
 from tradetui.ui.application.palette import NO_FILE, UNCHANGED, reload_configuration
-from tradetui.ui.settings.preferences import ScreenPreferences
-from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook
+from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook, ScreenPreferences
 
 pytestmark = pytest.mark.looptime
 

@@ -20,7 +20,7 @@ from tradetui.ui.records.detail_screen import NOT_SENT, DetailScreen
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_screen import LookupScreen
 from tradetui.ui.safe_text import inside_sentence
-from tradetui.ui.settings.preferences import TableChoice
+from tradetui.ui.settings.ui_settings import TableChoice
 from tradetui.ui.table.table_frame import TableFrame
 from tradetui.wire.replies.record import Record
 

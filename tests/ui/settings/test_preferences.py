@@ -23,7 +23,7 @@ from tradetui.desk.tables.table import TABLES
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.export_dialog import ExportDialog
 from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
-from tradetui.ui.settings.preferences import (
+from tradetui.ui.settings.ui_settings import (
     ColumnChoice,
     ScreenPreferences,
     TableChoice,

@@ -11,8 +11,13 @@ from tradetui.commands.session import screen_state
 from tradetui.profiles.changes import SCREEN_SETTINGS, Effect, reconfigured
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, known_profiles, load
-from tradetui.ui.settings.preferences import preferences_from
-from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileChoice, ProfileLook, ProfileSummary
+from tradetui.ui.settings.ui_settings import (
+    ConfigurationReload,
+    ProfileChoice,
+    ProfileLook,
+    ProfileSummary,
+    preferences_from,
+)
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

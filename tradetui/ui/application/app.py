@@ -35,13 +35,12 @@ from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
-from tradetui.ui.settings.preferences import PreferenceWriter, ScreenPreferences, TableChoice
 from tradetui.ui.settings.themes import THEMES, first_theme
-from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
+from tradetui.ui.settings.ui_settings import PreferenceWriter, ProfileLook, ScreenPreferences, TableChoice, UiSettings
 from tradetui.ui.terminal.ascii_filter import AsciiFilter
 from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
 from tradetui.ui.terminal.drawn_once import StyledOnce
-from tradetui.ui.terminal.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
+from tradetui.ui.terminal.mouse_capture import MOUSE_OFF, MOUSE_ON, switch_mouse
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter

@@ -24,8 +24,8 @@ from tradetui.ui.dialogs.question_dialogs import ListDialog
 from tradetui.ui.key_bindings.binding_registry import shown_keys
 from tradetui.ui.key_bindings.profile_bindings import long_name
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.wire.text import scrub
 
 _COLUMN_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"

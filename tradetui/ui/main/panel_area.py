@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.rows.row_source import FeedRow
-    from tradetui.ui.settings.preferences import ScreenPreferences
+    from tradetui.ui.settings.ui_settings import ScreenPreferences
 
 FEW_ROWS: Final = 2
 

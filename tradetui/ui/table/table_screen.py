@@ -15,12 +15,12 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.key_bindings.binding_registry import KeyBinding, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
-from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
-from tradetui.ui.settings.preferences import chosen_columns
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import chosen_columns
 from tradetui.ui.table.desk_screen import NEWEST_ALERT, DeskScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
@@ -28,8 +28,7 @@ from tradetui.ui.table.table_frame import RecordsFrame
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource
-    from tradetui.ui.settings.preferences import TableChoice
-    from tradetui.ui.settings.ui_settings import UiSettings
+    from tradetui.ui.settings.ui_settings import TableChoice, UiSettings
 
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:

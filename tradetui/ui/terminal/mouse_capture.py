@@ -1,4 +1,4 @@
-"""The mouse, taken from the terminal or left to it: without it the terminal's own selection works."""
+"""Takes the mouse from the terminal, or leaves it to the terminal, whose own selection works then."""
 
 from __future__ import annotations
 
