@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -13,7 +14,7 @@ from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
 from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertDetector
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.session_health import LinkState
-from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent
@@ -49,8 +50,7 @@ class Feed:
         """A snapshot that was read at that time."""
         self.generation += 1
         rows = tuple(newest_first(ProductRow(USDT, record) for record in records))
-        keys = tuple(row.row_id for row in rows)
-        return Snapshot(rows, keys, self.generation, read_at, server_ms=NOW_MS, index=indexed(keys))
+        return replace(Snapshot.of(rows, self.generation), read_at=read_at, server_ms=NOW_MS)
 
 
 def positions(*legs: PositionSide, read_at: float = 0.0) -> Snapshot[Position]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders
-from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.filled_order import FilledOrder, fill_by_fill
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.desk.tables.rows.row_source import MemoryRows
@@ -23,9 +24,7 @@ def row(number: int, **fields: str) -> ProductRow[FuturesFill]:
 
 
 def snapshot(*rows: ProductRow[FuturesFill]) -> Snapshot[ProductRow[FuturesFill]]:
-    ordered = tuple(newest_first(rows))
-    keys = tuple(row.row_id for row in ordered)
-    return Snapshot(ordered, keys, read_at=1.0, index=indexed(keys))
+    return replace(Snapshot.of(tuple(newest_first(rows)), generation=0), read_at=1.0)
 
 
 def grouped(*rows: ProductRow[FuturesFill], kept: int = 400) -> tuple[FilledOrder, ...]:

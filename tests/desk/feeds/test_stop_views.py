@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tests.desk.fixtures.exchange_rows import trigger
-from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.triggers import Stops, StopViews
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -21,8 +21,7 @@ def row(number: int, status: str) -> ProductRow[TriggerOrder]:
 
 def ended(*numbers: int, generation: int = 1) -> Stops:
     rows = tuple(row(number, "executed") for number in numbers)
-    keys = tuple(row.row_id for row in rows)
-    return Snapshot(rows, keys, generation, 1.0, index=indexed(keys))
+    return replace(Snapshot.of(rows, generation), read_at=1.0)
 
 
 def shown(stops: Stops) -> list[str | None]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import gather_reads
+from tradetui.desk.feeds.polling.multi_product import exchange_errors, gather_reads
 from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
@@ -245,23 +245,21 @@ class BillsReader:
         """Read what is due, the newest bills before those of the past; raises `ExchangeError` where nothing came."""
         now = self._clock.monotonic()
         histories = [history for history in self._histories.values() if history.attached]
-        if not histories:
-            return Reading(())
-        if now >= self._newest_due:
+        if histories and now >= self._newest_due:
             self._newest_due = now + NEWEST_EVERY_S
             self._client.capabilities.check_account()
-            results = await gather_reads([history.read_newest(now) for history in histories])
-            errors = [result for result in results if isinstance(result, BaseException)]
-            for error in errors:
-                if not isinstance(error, ExchangeError) or len(errors) == len(histories):
-                    raise error
-            return Reading(())
-        for _ in range(BILL_PAGES_A_POLL):
-            behind = [history for history in histories if history.has_gap(now)]
-            if behind:
-                await behind[0].read_gap(now)
-        for positions in self._closed_positions:
-            if positions.is_due(now):
-                await positions.read_page(now)
-                break
+            errors = exchange_errors(await gather_reads([history.read_newest(now) for history in histories]))
+            if len(errors) == len(histories):
+                raise errors[0]
+        elif histories:
+            await self._read_past(histories, now)
         return Reading(())
+
+    async def _read_past(self, histories: Sequence[BillHistory], now: float) -> None:
+        for _ in range(BILL_PAGES_A_POLL):
+            behind = next((history for history in histories if history.has_gap(now)), None)
+            if behind is not None:
+                await behind.read_gap(now)
+        due = next((positions for positions in self._closed_positions if positions.is_due(now)), None)
+        if due is not None:
+            await due.read_page(now)

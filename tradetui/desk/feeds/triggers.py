@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.archive_writing import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import gather_reads, left_out_sentence, symbols_of
-from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.multi_product import exchange_errors, gather_reads, left_out_sentence, symbols_of
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.undecodable_rows import UndecodableRows, refuse_unreadable
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
@@ -114,12 +114,7 @@ class TriggersReader:
             self._server_ms = None
             history_reads = [self._read_history(index, history) for index, history in enumerate(self._plan_histories)]
         results = await gather_reads([self._read_live(), *history_reads])
-        errors: list[ExchangeError] = []
-        for result in results:
-            if isinstance(result, ExchangeError):
-                errors.append(result)
-            elif isinstance(result, BaseException):
-                raise result
+        errors = exchange_errors(results)
         if not errors:
             await self._look_up_ended()
         if self._rows_in_order is None:
@@ -250,16 +245,11 @@ class StopViews:
         if marked == self.waiting.rows:
             self.waiting = replace(self.waiting, read_at=ended.read_at)
         else:
-            self.waiting = _snapshot(marked, self.waiting.generation + 1, ended)
+            self.waiting = replace(Snapshot.of(marked, self.waiting.generation + 1), read_at=ended.read_at)
         made_of = (ended.generation, self.waiting.generation)
         if made_of != self._made_of:
             self._made_of = made_of
             # The history says more of one that was read as waiting a moment before.
             only_waiting = tuple(row for row in marked if row.row_id not in ended.index)
-            self.all = _snapshot(only_waiting + ended.rows, self.all.generation + 1, ended)
+            self.all = Snapshot.of(only_waiting + ended.rows, self.all.generation + 1)
         self.all = self.all.read_like(ended)
-
-
-def _snapshot(rows: tuple[ProductRow[TriggerOrder], ...], generation: int, ended: Stops) -> Stops:
-    row_ids = tuple(row.row_id for row in rows)
-    return Snapshot(rows, row_ids, generation, ended.read_at, index=indexed(row_ids))

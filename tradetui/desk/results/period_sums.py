@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise, takewhile
 from typing import Final
 
 from tradetui.desk.archive.equity import Rates
@@ -17,14 +17,7 @@ from tradetui.desk.archive.span_sums import GroupSums, QuarterSpan, span_sums
 from tradetui.desk.results.period_query import PeriodQuery
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.periods import (
-    Grouping,
-    day_at,
-    day_of_quarter,
-    day_start_ms,
-    first_day,
-    quarter_of,
-)
+from tradetui.trading.results.periods import day_at, day_of_quarter, day_start_ms, month_of, quarter_of
 from tradetui.trading.results.result_sums import ResultSums
 from tradetui.wire.product_types import USDT_COINS
 
@@ -111,18 +104,16 @@ def period_sums(
 def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: int) -> list[date]:
     """The first days of the months from that of the first fill on; none without a fill."""
     quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
-    months: list[date] = []
-    month = None if quarter is None else first_day(day_at(quarter * QUARTER_MS, zone), Grouping.MONTH)
-    while month is not None and month <= day_at(now_ms, zone):
-        months.append(month)
-        month = first_day(month + _OVER_A_MONTH, Grouping.MONTH)
-    return months
+    if quarter is None:
+        return []
+    first, last = month_of(day_at(quarter * QUARTER_MS, zone)), day_at(now_ms, zone)
+    return list(takewhile(lambda month: month <= last, (month_of(first, by) for by in count())))
 
 
 def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms: int) -> None:
     """Keep the sums of the days of a month, and of the month itself, that are over; blocks on the disk."""
     today = day_at(now_ms, zone)
-    last = min(first_day(month + _OVER_A_MONTH, Grouping.MONTH), today) - _DAY
+    last = min(month_of(month, 1), today) - _DAY
     keep_before = quarter_of(day_start_ms(today, zone))
     for spans, by_symbol in ((_day_spans(month, last, zone), False), (_month_spans(month, last, today, zone), True)):
         for _ in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
@@ -148,10 +139,9 @@ def _months_and_days(first: date, last: date, today: date) -> Iterator[date]:
     """The first days of the months and single days, and the end of the last."""
     while first <= last:
         yield first
-        next_month = first_day(first.replace(day=1) + _OVER_A_MONTH, Grouping.MONTH)
+        next_month = month_of(first, 1)
         first = next_month if first.day == 1 and next_month <= min(today, last + _DAY) else first + _DAY
     yield first
 
 
 _DAY: Final = timedelta(days=1)
-_OVER_A_MONTH: Final = timedelta(days=32)

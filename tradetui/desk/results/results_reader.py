@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from itertools import islice
 
 from tradetui.desk.archive.bills import bill_coverage
@@ -30,7 +31,7 @@ class ResultsReader:
     def __init__(self, archive: Archive, disk: Disk) -> None:
         self._archive = archive
         self._disk = disk
-        self._sampled: dict[tuple[ProductType, ...], EquitySeries] = {}
+        self._equity_series = cache(partial(EquitySeries, archive.connection))
 
     async def period(
         self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_book: None
@@ -64,10 +65,7 @@ class ResultsReader:
         return await self._disk.run(first_refusal)
 
     def _read_period(self, query: PeriodQuery) -> PeriodResults:
-        connection, product_types = self._archive.connection, query.product_types
-        if product_types not in self._sampled:
-            self._sampled[product_types] = EquitySeries(connection, product_types)
-        return read_period_results(connection, query, self._sampled[product_types])
+        return read_period_results(self._archive.connection, query, self._equity_series(query.product_types))
 
 
 def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:

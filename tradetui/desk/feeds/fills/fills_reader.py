@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
-from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.filled_order import FilledOrder, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock
@@ -112,8 +112,7 @@ class FilledOrders:
             orders[order_row_id] = order
         self._orders = orders
         self._order_row_ids = {fill_row.row_id: self._order_row_ids[fill_row.row_id] for fill_row in fills.rows}
-        row_ids = tuple(orders)
-        self.snapshot = Snapshot(tuple(orders.values()), row_ids, self.snapshot.generation + 1, index=indexed(row_ids))
+        self.snapshot = Snapshot.of(tuple(orders.values()), self.snapshot.generation + 1)
 
     def _changed_fills(
         self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]

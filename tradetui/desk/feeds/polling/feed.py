@@ -14,7 +14,7 @@ from dataclasses import replace
 from random import Random
 from typing import Final, Generic, NamedTuple, Protocol
 
-from tradetui.desk.feeds.polling.snapshot import FeedError, Freshness, Snapshot, indexed
+from tradetui.desk.feeds.polling.snapshot import FeedError, Freshness, Snapshot
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import RateLimited
@@ -163,25 +163,16 @@ class Feed(Generic[FeedRowT_co]):
                 _log.exception("a listener to the feed %s failed", self.name)
 
     def _taken(self, reading: Reading[FeedRowT_co]) -> Snapshot[FeedRowT_co]:
-        before = self.snapshot
-        rows = tuple(reading.rows)
-        if rows == before.rows:
-            row_ids, generation, index = before.row_ids, before.generation, before.index
-            rows = before.rows
-        else:
-            row_ids = tuple(row.row_id for row in rows)
-            generation, index = before.generation + 1, indexed(row_ids)
+        before, rows = self.snapshot, tuple(reading.rows)
+        snapshot = before if rows == before.rows else Snapshot.of(rows, before.generation + 1)
         partly = reading.error is not None
-        return Snapshot(
-            rows=rows,
-            row_ids=row_ids,
-            generation=generation,
+        return replace(
+            snapshot,
             read_at=before.read_at if partly else self._clock.monotonic(),
             server_ms=before.server_ms if partly else reading.server_ms,
             error=FeedError.of(reading.error) if reading.error is not None else None,
             undecodable_rows=reading.undecodable_rows,
             note=reading.note,
-            index=index,
         )
 
 

@@ -54,13 +54,9 @@ class JoinedReads(Generic[FeedRowT]):
     async def read(self, read_one: Callable[[ProductType], Awaitable[ProductPart[FeedRowT]]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
         results = await gather_reads([read_one(product_type) for product_type in self.product_types])
-        errors: list[ExchangeError] = []
+        errors = exchange_errors(results)
         for product_type, result in zip(self.product_types, results, strict=True):
-            if isinstance(result, ExchangeError):
-                errors.append(result)
-            elif isinstance(result, BaseException):
-                raise result
-            else:
+            if not isinstance(result, BaseException):
                 self.last[product_type] = result
         if errors and len(errors) == len(self.product_types):
             raise errors[0]
@@ -122,6 +118,17 @@ async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]
     if limited is None:
         return results
     return [limited if isinstance(result, asyncio.CancelledError) else result for result in results]
+
+
+def exchange_errors(results: Iterable[object]) -> list[ExchangeError]:
+    """The exchange's errors among the results of reads; raises any other, which is no answer of the exchange."""
+    errors = []
+    for result in results:
+        if isinstance(result, ExchangeError):
+            errors.append(result)
+        elif isinstance(result, BaseException):
+            raise result
+    return errors
 
 
 def left_out_sentence(

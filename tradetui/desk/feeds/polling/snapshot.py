@@ -72,6 +72,11 @@ class Snapshot(Generic[FeedRowT_co]):
     server_ms: int | None = None
     index: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
 
+    @classmethod
+    def of(cls, rows: tuple[FeedRowT_co, ...], generation: int) -> Self:
+        row_ids = tuple(row.row_id for row in rows)
+        return cls(rows, row_ids, generation, index={row_id: index for index, row_id in enumerate(row_ids)})
+
     @property
     def count(self) -> int:
         return len(self.rows)
@@ -110,7 +115,3 @@ class Snapshot(Generic[FeedRowT_co]):
         if age > max(STALE_INTERVALS * interval, STALE_AT_LEAST_S):
             return Freshness.STALE
         return Freshness.FRESH
-
-
-def indexed(row_ids: tuple[str, ...]) -> dict[str, int]:
-    return {row_id: index for index, row_id in enumerate(row_ids)}
