@@ -1,4 +1,8 @@
-"""An account's archive in one file: fills, trigger orders, bills, equity, kept longer than the exchange keeps them."""
+"""An account's archive in one file: fills, trigger orders, bills, equity, kept longer than the exchange keeps them.
+
+What feeds write goes through `Archive`, each call in one transaction. Whatever reads results goes to the file itself
+(`ledger_queries`, `bills`, `equity`), once the ledger is brought forward. In the file a gap between fills is a `hole`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from tradetui.desk.archive.bills import bill_coverage, keep_bills
+from tradetui.desk.archive import bills, trip_funding
 from tradetui.desk.archive.coverage import BillCoverage, Gap
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
@@ -19,7 +23,6 @@ from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
-from tradetui.desk.archive.trip_funding import closed_positions_until, keep_closed_positions
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import (
@@ -59,7 +62,8 @@ class Archive:
     def __init__(self, file: Path | None, *, checks: str = "") -> None:
         """Open the file; one that is damaged is set aside and begun anew. Raises FileUnusable.
 
-        All of it is looked at for damage, which takes longer the more it holds; with `checks` one table alone is.
+        All of it is looked at for damage, which takes longer the more it holds; where `checks` names a table, only
+        that one is.
         """
         self.trimmed = file is None
         """Whether it only holds the newest rows."""
@@ -72,6 +76,7 @@ class Archive:
         except FileUnusable:
             if file is None or file.exists():
                 raise
+            # It was damaged, and is set aside now.
             self.connection = open_file(file, ARCHIVE_VERSIONS)
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
         self.connection.execute("PRAGMA synchronous=NORMAL")
@@ -94,32 +99,79 @@ class Archive:
         changed: set[str] = set()
         with self._ledger_transaction():
             for row in rows:
-                record = row.record
-                if row.row_id in self._trimmed_ids:
-                    continue
-                body = dump_json(record.received)
-                identity = (KINDS[kind], str(row.product_type), record.row_id)
-                rank = (unix_ms(time_of(record)), id_order(record.row_id))
-                if self.connection.execute(_INSERT, (*identity, *rank, _symbol_of(record), body)).rowcount > 0:
-                    changed.add(row.row_id)
-                    self.fills_to_book += kind is FuturesFill
-                elif self._update(kind, row, body):
+                if row.row_id not in self._trimmed_ids and self._keep(kind, row):
                     changed.add(row.row_id)
             for product_type, missing in (gaps or {}).items():
-                self.connection.execute("DELETE FROM hole WHERE product_type = ?", (product_type,))
-                self.connection.executemany(
-                    "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
-                    [(str(product_type), gap.cursor, gap.until) for gap in missing if gap.kept_from is None],
-                )
-                for gap in missing:
-                    if gap.kept_from is not None:
-                        self._note_lost(product_type, gap, gap.kept_from)
+                self._keep_gaps(product_type, missing)
             if self.trimmed and changed:
                 self._trim(kind)
         return changed
 
+    def _keep(self, kind: type[RecordT], row: ProductRow[RecordT]) -> bool:
+        """Keep a row, or the newer text of one that is there already; whether anything changed."""
+        record = row.record
+        body, symbol = dump_json(record.received), str(getattr(record, "symbol", "")).upper()
+        identity, time = (KINDS[kind], str(row.product_type), record.row_id), unix_ms(time_of(record))
+        values = (*identity, time, id_order(record.row_id), symbol, body)
+        if self.connection.execute(_INSERT, values).rowcount > 0:
+            self.fills_to_book += kind is FuturesFill
+            return True
+        rowid, symbol_before, body_before = self.connection.execute(
+            "SELECT rowid, symbol, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
+        ).fetchone()
+        if body_before == body:
+            return False
+        self.connection.execute(
+            "UPDATE record SET time = ?, symbol = ?, body = ? WHERE rowid = ?", (time, symbol, body, rowid)
+        )
+        self.rows.now_readable(kind, rowid)
+        if symbol_before != symbol:
+            self.rows.forget_counts()
+        if isinstance(record, FuturesFill):
+            self._rebook(row.product_type, rowid, body_before, record)
+        return True
+
+    def _rebook(self, product_type: ProductType, rowid: int, body_before: str, fill: FuturesFill) -> None:
+        """Let the ledger count a fill as it is now, if it has counted it as it was before."""
+        booked_rowid: int = self.connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
+        if rowid > booked_rowid:
+            return
+        try:
+            fill_before = FuturesFill.from_row(load_json(body_before))
+        except (UndecodableRowError, ValueError):
+            return  # the version that wrote it has booked it: booked again, it would count twice
+        self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
+
+    def _keep_gaps(self, product_type: ProductType, missing: Sequence[Gap]) -> None:
+        """Keep what is missing now of a product type's fills, in place of what was."""
+        self.connection.execute("DELETE FROM hole WHERE product_type = ?", (product_type,))
+        for gap in missing:
+            if gap.kept_from is None:
+                values = (str(product_type), gap.cursor, gap.until)
+                self.connection.execute("INSERT OR REPLACE INTO hole VALUES (?, ?, ?)", values)
+            else:
+                self._keep_lost(product_type, gap, gap.kept_from)
+
+    def _keep_lost(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
+        """Keep which fills are lost; what legs held then is not known."""
+        above_ms = fill_time(self.connection, product_type, gap.cursor)
+        until = kept_from if above_ms is None else min(kept_from, above_ms)
+        is_new = self.connection.execute(
+            "INSERT INTO lost_fills VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until"
+            " WHERE excluded.until > lost_fills.until",
+            (str(product_type), gap.until or 0, until),
+        ).rowcount
+        if is_new and gap.until:
+            self._ledger.break_legs(product_type, until)
+
+    def gaps(self, product_type: ProductType) -> list[Gap]:
+        rows = self.connection.execute(
+            "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
+        )
+        return [Gap(cursor, until) for cursor, until in rows]
+
     def advance_ledger(self, *, over_gaps: bool = False) -> bool:
-        """Bring the ledger a step forward: book its tail, then take legs forward that a late fill sent back.
+        """Bring the ledger a step forward: book new fills, then take legs forward that a late fill sent back.
 
         Where older fills are still to come, legs wait for them, which would send them back again, unless `over_gaps`
         says that they are to be read now. Gives whether more is to be done.
@@ -139,8 +191,9 @@ class Archive:
         Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `advance_ledger` has
         to take legs up anew.
         """
-        tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
-        if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(tail).fetchone():
+        # The plus keeps SQLite from an index by kind, which all fills share.
+        waiting = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
+        if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(waiting).fetchone():
             return False
         with self._ledger_transaction():
             return self._ledger.prove_starts(product_type, held, at_ms)
@@ -158,18 +211,6 @@ class Archive:
         with transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
-    def _note_lost(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
-        """Keep which fills are lost; what legs held then is not known."""
-        above_ms = fill_time(self.connection, product_type, gap.cursor)
-        until = kept_from if above_ms is None else min(kept_from, above_ms)
-        is_new = self.connection.execute(
-            "INSERT INTO lost_fills VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until"
-            " WHERE excluded.until > lost_fills.until",
-            (str(product_type), gap.until or 0, until),
-        ).rowcount
-        if is_new and gap.until:
-            self._ledger.break_legs(product_type, until)
-
     def read_until(self, product_type: ProductType) -> int:
         """Up to when (Unix ms) fills were read, but for gaps; 0 before the first reading."""
         return fills_read_until(self.connection, product_type) or 0
@@ -178,23 +219,23 @@ class Archive:
         """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""
         return max(ends_of_lost_fills(self.connection, product_type), default=0)
 
-    def add_bills(self, product_type: ProductType, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
+    def add_bills(self, product_type: ProductType, rows: Sequence[FuturesBill], coverage: BillCoverage) -> None:
         with transaction(self.connection):
-            keep_bills(self.connection, product_type, bills, coverage, KEPT_IN_MEMORY if self.trimmed else None)
+            bills.keep_bills(self.connection, product_type, rows, coverage, KEPT_IN_MEMORY if self.trimmed else None)
 
     def bill_coverage(self, product_type: ProductType) -> BillCoverage:
-        return bill_coverage(self.connection, product_type)
+        return bills.bill_coverage(self.connection, product_type)
 
     def add_closed_positions(
         self, product_type: ProductType, positions: Sequence[ClosedPosition], until: int | None
     ) -> None:
         """Keep positions that ended, each once; `until` (Unix ms) says that all until then are read."""
         with transaction(self.connection):
-            keep_closed_positions(self.connection, product_type, positions, until)
+            trip_funding.keep_closed_positions(self.connection, product_type, positions, until)
 
     def closed_positions_until(self, product_type: ProductType) -> int | None:
         """Up to when (Unix ms) the positions that ended are read; None where they are not."""
-        return closed_positions_until(self.connection, product_type)
+        return trip_funding.closed_positions_until(self.connection, product_type)
 
     def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
         """Keep a sample of equity; once an hour those that have grown old are thinned."""
@@ -215,43 +256,6 @@ class Archive:
         except BaseException:
             self._ledger.forget()
             raise
-
-    def _update(self, kind: type[RecordT], row: ProductRow[RecordT], body: str) -> bool:
-        """Keep the newer text of a row that is there already; whether it differs."""
-        identity = (KINDS[kind], str(row.product_type), row.record.row_id)
-        before: str
-        rowid, symbol_before, before = self.connection.execute(
-            "SELECT rowid, symbol, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
-        ).fetchone()
-        if before == body:
-            return False
-        self.connection.execute(
-            "UPDATE record SET time = ?, symbol = ?, body = ? WHERE rowid = ?",
-            (unix_ms(time_of(row.record)), _symbol_of(row.record), body, rowid),
-        )
-        self.rows.now_readable(kind, rowid)
-        if symbol_before != _symbol_of(row.record):
-            self.rows.forget_counts()
-        if isinstance(row.record, FuturesFill):
-            self._rebook(row.product_type, rowid, before, row.record)
-        return True
-
-    def _rebook(self, product_type: ProductType, rowid: int, before: str, fill: FuturesFill) -> None:
-        """Let the ledger count a fill as it is now, if it has counted it as it was before."""
-        booked_rowid: int = self.connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
-        if rowid > booked_rowid:
-            return
-        try:
-            fill_before = FuturesFill.from_row(load_json(before))
-        except (UndecodableRowError, ValueError):
-            return  # the version that wrote it has booked it: booked again, it would count twice
-        self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
-
-    def gaps(self, product_type: ProductType) -> list[Gap]:
-        rows = self.connection.execute(
-            "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
-        )
-        return [Gap(cursor, until) for cursor, until in rows]
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction on the file, for tables other than those of rows; it blocks as every call does."""
@@ -294,10 +298,6 @@ async def bring_ledger_forward(
 
     while await disk.run(take_step):
         progress(archive.fills_to_book)
-
-
-def _symbol_of(record: Record) -> str:
-    return str(getattr(record, "symbol", "")).upper()
 
 
 def backup_path(file: Path) -> Path:
