@@ -496,7 +496,6 @@ def test_a_name_that_nothing_uses_is_found() -> None:
     assert names_used_by_nothing(modules, surface=("a", "C", "G", "J")) == set()
 
 
-# Public names that several modules define, with the reason why each is one meaning.
 def attributes_never_read(modules: Mapping[str, Syntax]) -> dict[str, str]:
     """Private attributes that are assigned and read nowhere, and a module that assigns each."""
     attributes = [
@@ -521,6 +520,7 @@ def test_an_attribute_that_a_rename_left_behind_is_recognised() -> None:
     assert attributes_never_read(modules) == {"_places": "loaded"}
 
 
+# Public names that several modules define, with the reason why each is one meaning.
 ONE_MEANING = {
     "LIVE_BUSINESS_TYPES": "the embedded exchange writes the live exchange's words apart from the client on purpose",
     "ZERO": "Decimal(0), in two rooms that may not see each other",

@@ -100,6 +100,7 @@ class Sandbox:
         self.counts: Counter[tuple[str, str]] = Counter()
         self.skew_ms = 0
         self._now = now
+        self._live = self.options.dialect == "live"
         self._arrivals = ArrivalCounts()
         self._addresses = AddressCounts()
         self._read_before: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
@@ -174,10 +175,6 @@ class Sandbox:
             message_name = "message"
         envelope = {"code": outcome.code, message_name: message, "requestTime": arrival.clock_ms, "data": payload}
         return Answer(status, envelope_bytes(name, envelope), outcome.left)
-
-    @property
-    def _live(self) -> bool:
-        return self.options.dialect == "live"
 
     def _admit_address(self, arrival: _Arrival) -> None:
         """Count a call of an address, which calls within this process do not have; raises Refusal."""

@@ -127,11 +127,7 @@ class ExchangeState:
         return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
 
     def reverse(
-        self,
-        uid: str,
-        product_type: str,
-        requested: RequestedReversal,
-        fault: ReversalFault | None = None,
+        self, uid: str, product_type: str, requested: RequestedReversal, fault: ReversalFault | None = None
     ) -> Row:
         """Reverse a position by the rules of `click-backhand`, or as a fault changes them; raises Refusal."""
         book = self.book(uid, product_type)

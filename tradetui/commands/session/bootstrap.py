@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -64,7 +63,7 @@ def open_desk(
     writing = ExchangeClient if loaded.profile.account_admin else TradingClient
     options = _client_options(loaded, credentials, clock)
     client = (ExchangeReader if loaded.read_only else writing)(credentials, **options)
-    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
+    settings = desk_settings(loaded, credentials)
     trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
@@ -83,8 +82,11 @@ def open_desk(
     return Desk(client, settings, clock, Random(), trading, disk=ThreadDisk(), alerts=alerts)
 
 
-def desk_settings(loaded: LoadedProfile) -> DeskSettings:
-    """The desk's settings from a profile; a live account starts locked unless the profile decides."""
+def desk_settings(loaded: LoadedProfile, credentials: Credentials | None = None) -> DeskSettings:
+    """The desk's settings from a profile; a live account starts locked unless the profile decides.
+
+    With `credentials` they can name the account's files where the exchange has never said who it is.
+    """
     profile = loaded.profile
     # LIVE is real money: DEMO only where the profile or its product types prove it.
     is_demo = profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types)
@@ -98,6 +100,7 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         uid=profile.uid,
         account_kind=_account_kind(loaded),
         base_url=profile.base_url,
+        key_stand_in="" if credentials is None else stand_in(credentials.api_key),
         proxy=route.proxy_text,
         ca_file=route.ca_file_text,
         exchange_environment=profile.environment,
@@ -183,8 +186,7 @@ def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocat
     """Where an account's intents are kept; profiles of one account share it."""
     from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
 
-    key_stand_in = stand_in(credentials_of(loaded).api_key)
-    return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)
+    return journal_location(desk_settings(loaded, credentials_of(loaded)), identity)
 
 
 async def _reported_identity(loaded: LoadedProfile, key: AccountKey) -> AccountIdentity | None:

@@ -10,7 +10,7 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import StrEnum
 from functools import partial
@@ -26,7 +26,7 @@ from tradetui.commands.session.bootstrap import (
     presumed_identity,
 )
 from tradetui.desk.account.account_storage import archive_file
-from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
+from tradetui.desk.account.identity import KnownAccounts, identify
 from tradetui.desk.archive.coverage import HOUR_MS
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import first_sample
@@ -72,12 +72,12 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
     printed and the rest returned. Raises ConfigurationError, and ExchangeError where fills must be read and cannot be.
     """
     credentials = credentials_of(loaded)
-    settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
+    settings = desk_settings(loaded, credentials)
     file = archive_file(settings, presumed_identity(loaded, credentials))
     try:
         archive = None if fresh else _archive_with(file, needed, settings.product_types)
         if archive is None:
-            return asyncio.run(_read_into_archive(loaded, needed, since, until))
+            return asyncio.run(_read_into_archive(loaded, settings, needed, since, until))
         if needed is Needed.FILLS:
             _complete(loaded, archive, settings, since, until)
     except FileUnusable as problem:
@@ -179,9 +179,10 @@ def _book_fills(archive: Archive) -> None:
         show_progress(f"{_BOOKING}: done", last=True)
 
 
-async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int) -> Archive:
+async def _read_into_archive(
+    loaded: LoadedProfile, settings: DeskSettings, needed: Needed, since: int, until: int
+) -> Archive:
     key = account_key(loaded, credentials_of(loaded))
-    settings = replace(desk_settings(loaded), key_stand_in=key.key_stand_in)
     async with open_reader(loaded) as client:
         accounts = KnownAccounts(settings.data_dir)
         identity = await identify(client, key, settings.uid, accounts.uid_of(key))
