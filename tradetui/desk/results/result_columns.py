@@ -30,7 +30,7 @@ from tradetui.desk.tables.cells.number_format import (
     percent_points,
     text_or_unknown,
 )
-from tradetui.desk.tables.time_format import date_text
+from tradetui.desk.tables.time_format import date_text, moment_text
 from tradetui.trading.contract_math import exact_digits, known_sum
 from tradetui.trading.results.periods import Grouping
 from tradetui.trading.results.result_sums import ResultSums
@@ -232,7 +232,11 @@ def _time_column(
         at_ms = value(line)
         return None if at_ms is None else utc_moment(at_ms)
 
-    return time_column(id_, title, moment, seconds=False, without=without, received=False)
+    def shown(line: TripLine, cell_format: CellFormat) -> str:
+        at = moment(line)
+        return without if at is None else moment_text(at, cell_format.zone, cell_format.today)
+
+    return time_column(id_, title, moment, received=False)._replace(text=shown, width=12)
 
 
 def _coin(line: TripLine) -> str:

@@ -140,24 +140,18 @@ def number_column(
 
 
 def time_column(
-    id_: str,
-    title: str,
-    value: Callable[[RowT], datetime | None],
-    *,
-    seconds: bool = True,
-    without: str = UNKNOWN,
-    received: bool = True,
+    id_: str, title: str, value: Callable[[RowT], datetime | None], *, received: bool = True
 ) -> Column[RowT]:
-    """A moment, or what stands `without` one; copied and exported with its milliseconds.
+    """A moment to the second; copied and exported with its milliseconds.
 
     `received` is whether it is a field of the exchange's reply.
     """
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         moment = value(row)
-        return without if moment is None else moment_text(moment, cell_format.zone, cell_format.today, seconds=seconds)
+        return UNKNOWN if moment is None else moment_text(moment, cell_format.zone, cell_format.today, seconds=True)
 
-    return Column(id_, title, value, shown, 15 if seconds else 12, is_received_time=received)
+    return Column(id_, title, value, shown, 15, is_received_time=received)
 
 
 def narrow_time(column: Column[RowT]) -> Column[RowT]:

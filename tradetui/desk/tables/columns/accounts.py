@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -31,21 +31,24 @@ def _dollars(_: ProductRow[FuturesAccount]) -> str:
     return _DOLLARS
 
 
-def _risk_tone(ratio: Decimal) -> Tone:
+def _free_tone(part: Decimal) -> Tone:
+    return Tone.WARN if part < FREE_WORTH_A_WARNING else Tone.PLAIN
+
+
+def _ratio_tone(ratio: Decimal) -> Tone:
     return Tone.WARN if ratio >= RISK_WORTH_A_WARNING else Tone.PLAIN
+
+
+def _ratio_column(
+    id_: str, ratio: Callable[[ProductRow[FuturesAccount]], Decimal | None], unit: str
+) -> Column[ProductRow[FuturesAccount]]:
+    return percent_column(id_, "Margin ratio %", 14, ratio, tone=_ratio_tone, unit=unit)
 
 
 _COIN: Final[Column[ProductRow[FuturesAccount]]] = text_column("marginCoin", "Coin", 5, _coin)
 _FREE: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
     money_column("free", "Free USDT", 12, lambda row: free_margin(row.record), _dollars, unit="USDT"),
-    percent_column(
-        "freePart",
-        "Free %",
-        7,
-        lambda row: free_part(row.record),
-        tone=lambda part: Tone.WARN if part < FREE_WORTH_A_WARNING else Tone.PLAIN,
-        unit="of the equity",
-    ),
+    percent_column("freePart", "Free %", 7, lambda row: free_part(row.record), tone=_free_tone, unit="of the equity"),
 )
 _OTHERS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = (
     money_column(
@@ -67,13 +70,8 @@ ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
     _COIN,
     _DOLLAR_EQUITY,
     *_FREE,
-    percent_column(
-        "crossedRiskRate",
-        "Margin ratio %",
-        14,
-        lambda row: row.record.crossed_risk_rate,
-        tone=_risk_tone,
-        unit="of the margin; 100 is liquidation",
+    _ratio_column(
+        "crossedRiskRate", lambda row: row.record.crossed_risk_rate, unit="of the margin; 100 is liquidation"
     ),
     *_OTHERS,
     kept_longest="marginCoin,freePart,crossedRiskRate,free,usdtEquity,unrealizedPL,accountEquity,productType,available"
@@ -86,12 +84,9 @@ UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = r
         "unionTotalMargin", "Union margin", 13, lambda row: row.record.union_total_margin, _dollars, unit="USDT"
     ),
     *_FREE,
-    percent_column(
+    _ratio_column(
         "marginRatio",
-        "Margin ratio %",
-        14,
         lambda row: row.record.margin_ratio,
-        tone=_risk_tone,
         unit="union MM of union margin, or crossed risk rate; 100 is liquidation",
     ),
     money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _dollars, unit="USDT"),

@@ -78,6 +78,9 @@ def _effective_price(convert: ConvertRecord) -> Decimal | None:
     return rate if max(rate / quoted, quoted / rate) <= max(inverse / quoted, quoted / inverse) else inverse
 
 
+_EFFECTIVE: Final[Column[ConvertRecord]] = number_column(
+    "effectivePrice", "Effective", 13, _effective_price, unit="of the one coin for one of the other, as quoted"
+)
 CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     money_column(
@@ -88,15 +91,7 @@ CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
         "toCoinSize", "Received", 12, lambda row: row.to_coin_size, lambda row: row.to_coin, unit="coin received"
     ),
     text_column("toCoin", "Coin", 5, lambda row: row.to_coin),
-    Column(
-        "effectivePrice",
-        "Effective",
-        _effective_price,
-        lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED),
-        13,
-        right=True,
-        unit="of the one coin for one of the other, as quoted",
-    ),
+    _EFFECTIVE._replace(text=lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED)),
     number_column("fee", "Fee", 8, lambda row: row.fee),
     number_column("cnvtPrice", "Quoted", 14, lambda row: row.cnvt_price),
     id_column("id", "Id", 19, lambda row: row.id),

@@ -43,6 +43,10 @@ def _symbol(row: ProductRow[TriggerOrder]) -> str:
     return row.record.symbol
 
 
+def _kind(row: ProductRow[TriggerOrder], _: CellFormat) -> str:
+    return text_or_unknown(trigger_kind(row.record))
+
+
 def _failure(row: ProductRow[TriggerOrder]) -> str | None:
     return failure_reason(row.record) or None
 
@@ -56,13 +60,7 @@ def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
 
 TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     text_column("symbol", "Symbol", 8, _symbol),
-    Column(
-        "planType",
-        "Kind",
-        lambda row: row.record.plan_type,
-        lambda row, _: text_or_unknown(trigger_kind(row.record)),
-        22,
-    ),
+    Column("planType", "Kind", lambda row: row.record.plan_type, _kind, 22),
     effect_column("does", "Does", lambda row: effect_of_trigger(row.record), lambda effect: effect.present),
     _SIZE._replace(text=_size),
     price_column("triggerPrice", "Trigger", 8, lambda row: row.record.trigger_price, _symbol),
