@@ -178,7 +178,7 @@ async def test_a_cell_that_only_means_something_else_is_repainted(monkeypatch: p
     def tone(row: Row) -> Tone:
         return Tone.WARN if row.note else Tone.PLAIN
 
-    columns = (Column("name", "Name", lambda row: row.name, lambda row, _: row.name, 8, tone=tone), COLUMNS[1])
+    columns = (Column("name", "Name", 8, lambda row: row.name, lambda row, _: row.name, tone=tone), COLUMNS[1])
     rows = MemoryRows([Row("a"), Row("b"), Row("c"), Row("d")], list("abcd"), 1)
     app = TableApp(rows, columns=columns)
     async with app.run_test(size=(40, 20)) as pilot:
@@ -211,7 +211,7 @@ async def test_cells_are_made_once_for_a_row_that_stays_the_same() -> None:
         made.append(row.name)
         return row.name
 
-    columns = (Column("name", "Name", lambda row: row.name, text, 8),)
+    columns = (Column("name", "Name", 8, lambda row: row.name, text),)
     app = TableApp(source(FIFTY), columns=columns)
     async with app.run_test(size=(40, 11)) as pilot:
         await pilot.pause()

@@ -28,7 +28,7 @@ def counted(made: Counter[str]) -> tuple[Column[Row], ...]:
         made[row.name] += 1
         return row.name
 
-    return (Column("name", "Name", lambda row: row.name, text, 8),)
+    return (Column("name", "Name", 8, lambda row: row.name, text),)
 
 
 def grown(rows: LoadedRows[Row], names: range) -> LoadedRows[Row]:

@@ -53,7 +53,7 @@ def logged_at(row: LoggedAlert) -> datetime:
 
 _RULE_COLUMNS: Final[tuple[Column[RuleRow], ...]] = ranked(
     text_column("name", "Alert", 34, lambda row: row.rule.name),
-    Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
+    Column("state", "State", 10, lambda row: row.state, lambda row, _: row.state, tone=_state_tone),
     text_column("to", "To", 30, lambda row: channel_names(row.rule)),
     text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
     kept_longest="name,state,to,when",

@@ -51,7 +51,7 @@ def _amount_column(
     def tone(line: ResultLine) -> Tone:
         return tone_of(value(line.figures)) if signed else Tone.PLAIN
 
-    return Column(id_, title, lambda line: value(line.figures), shown, width, right=True, tone=tone, unit="coin")
+    return Column(id_, title, width, lambda line: value(line.figures), shown, right=True, tone=tone, unit="coin")
 
 
 def amount_text(
@@ -70,7 +70,7 @@ def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
 
 _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {
     Grouping.SYMBOL: text_column("symbol", "Symbol", 8, lambda line: line.group),
-    Grouping.DAY: Column("day", "Day", lambda line: line.group, _day_text, 10, order=lambda line: line.group),
+    Grouping.DAY: Column("day", "Day", 10, lambda line: line.group, _day_text, order=lambda line: line.group),
     Grouping.COIN: text_column("coin", "Coin", 8, lambda line: line.group),
 }
 _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
@@ -81,17 +81,17 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
     Column(
         "trades",
         "Orders",
+        6,
         lambda line: Decimal(line.figures.sums.trades),
         lambda line, _: f"{number(line.figures.sums.trades)}{'' if line.figures.is_complete else UNREADABLE_MARK}",
-        6,
         right=True,
     ),
     Column(
         "wonPercent",
         "Won %",
+        5,
         lambda line: None if line.figures.won_part is None else line.figures.won_part * 100,
         lambda line, cell_format: percent_points(line.figures.won_part, exact=cell_format.exact),
-        5,
         right=True,
         unit="of the closing orders",
         sources=(
@@ -105,9 +105,9 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
     Column(
         "factor",
         "Factor",
+        6,
         lambda line: line.figures.profit_factor,
         lambda line, cell_format: number(line.figures.profit_factor, places=None if cell_format.exact else 2),
-        6,
         right=True,
         unit="won ÷ lost",
     ),
@@ -272,18 +272,18 @@ TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
     Column(
         "held",
         "Held",
+        10,
         lambda line: None if line.held_ms is None else Decimal(line.held_ms) / 1000,
         lambda line, _: held_text(line.held_ms),
-        10,
         right=True,
         unit="seconds",
     ),
     Column(
         "net",
         "Net",
+        10,
         lambda line: line.row.net,
         lambda line, cell_format: _net_text(_coin(line), (line.row,), cell_format),
-        10,
         right=True,
         tone=lambda line: tone_of(line.row.net),
         unit="margin coin",
@@ -294,7 +294,7 @@ TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
     money_column("funding", "Funding", 8, lambda line: line.row.funding, _coin, profit=True),
     text_column("openedBy", "Opened by", 9, lambda line: line.opened_by),
     text_column("closedBy", "Closed by", 9, lambda line: line.closed_by),
-    Column("start", "Note", _start, lambda line, _: _start(line), 16, tone=lambda line: Tone.WARN),
+    Column("start", "Note", 16, _start, lambda line, _: _start(line), tone=lambda line: Tone.WARN),
     _time_column("openTime", "Opened", lambda line: line.row.trip.opened_ms),
     kept_longest="closeTime,symbol,side,net,coin,held,size,entry,exit,start,fees,funding,gross,closedBy,openedBy"
     ",openTime",

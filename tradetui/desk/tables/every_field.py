@@ -70,7 +70,7 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
         if name == "id" or name.endswith(("Id", "Oid")):
             return id_column(name, title, 19, value_as(str))
         return text_column(name, title, width, value_as(str))
-    return Column(name, title, received, lambda row, _: _nested(received(row)), 24)
+    return Column(name, title, 24, received, lambda row, _: _nested(received(row)))
 
 
 def _nested(value: object) -> str:

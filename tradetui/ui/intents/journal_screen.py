@@ -56,9 +56,9 @@ def _tone_of(intent: Intent) -> Tone:
 
 _COLUMNS: Final[tuple[Column[Intent], ...]] = ranked(
     time_column("at", "Written", _began_at, received=False),
-    Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_tone_of),
-    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26, sources=(("id", lambda row: row.id),)),
-    Column("ended", "How it ended", _end_of, lambda row, _: _end_of(row), 20),
+    Column("state", "State", 12, lambda row: str(row.state), lambda row, _: str(row.state), tone=_tone_of),
+    Column("title", "What", 26, lambda row: row.title, lambda row, _: row.title, sources=(("id", lambda row: row.id),)),
+    Column("ended", "How it ended", 20, _end_of, lambda row, _: _end_of(row)),
     kept_longest="title,at,state,ended",
 )
 _DETAIL_TITLES: Final[Mapping[str, str]] = {

@@ -247,8 +247,8 @@ def _mark_tone(field: Field) -> Tone:
 
 
 _COLUMNS: Final[tuple[Column[Field], ...]] = (
-    Column("name", "Field", lambda field: field.name, lambda field, _: field.name, 22),
-    Column("value", "Read as", lambda field: field.value, lambda field, _: field.value, 29),
-    Column("mark", "Note", lambda field: field.mark, lambda field, _: field.mark, 20, tone=_mark_tone),
-    Column("received", "As received", lambda field: field.received, lambda field, _: field.received, 40),
+    Column("name", "Field", 22, lambda field: field.name, lambda field, _: field.name),
+    Column("value", "Read as", 29, lambda field: field.value, lambda field, _: field.value),
+    Column("mark", "Note", 20, lambda field: field.mark, lambda field, _: field.mark, tone=_mark_tone),
+    Column("received", "As received", 40, lambda field: field.received, lambda field, _: field.received),
 )

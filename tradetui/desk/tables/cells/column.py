@@ -35,21 +35,20 @@ class Tone(StrEnum):
 class Column(NamedTuple, Generic[RowT_contra]):
     """One column of a kind of row.
 
-    `id` is the interface's name of the field where it is one; `value` is what is exported and sorted by (or by
-    `order`, where the value itself sorts badly), `text` what is shown; `width` is in cells, and a column of numbers
-    gets wider where one does not fit. Where a table is too narrow for all, the column with the greatest `rank` goes
-    first, of equal ones the last. `unit` says what the figure is in; "" where the row itself says it. A received
-    time is exported twice: as it was received, and as a moment that a person can read.
-    `short` gives the shorter text that stands where there is no room for `text`, no wider than the title.
-    `sources` are the interface's fields that the column puts into words, by name: they are exported too, and a filter
-    matches them.
+    `id` is the interface's name of the field where it is one. `width` is in cells; a column of numbers gets wider where
+    one does not fit. `value` is what is exported and sorted by (or by `order`, where the value itself sorts badly),
+    `text` what is shown, and `short` the text for where there is no room for that, no wider than the title. `unit` says
+    what the figure is in; "" where the row itself says it. A received time is exported twice: as it was received, and
+    as a moment that a person can read. Where a table is too narrow for all, the column with the greatest `rank` goes
+    first, of equal ones the last. `sources` are the interface's fields that the column puts into words, by name: they
+    are exported too, and a filter matches them.
     """
 
     id: str
     title: str
+    width: int
     value: Callable[[RowT_contra], object]
     text: Callable[[RowT_contra, CellFormat], str]
-    width: int
     right: bool = False
     tone: Callable[[RowT_contra], Tone] | None = None
     unit: str = ""
@@ -119,7 +118,7 @@ def text_column(
     id_: str, title: str, width: int, value: Callable[[RowT], object], tone: Callable[[RowT], Tone] | None = None
 ) -> Column[RowT]:
     """Text as received."""
-    return Column(id_, title, value, lambda row, _: text_or_unknown(value(row)), width, tone=tone)
+    return Column(id_, title, width, value, lambda row, _: text_or_unknown(value(row)), tone=tone)
 
 
 def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | None]) -> Column[RowT]:
@@ -129,14 +128,14 @@ def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | No
         text = value(row)
         return None if text is None else (len(text), text)
 
-    return Column(id_, title, value, lambda row, _: text_or_unknown(value(row)), width, order=order)
+    return Column(id_, title, width, value, lambda row, _: text_or_unknown(value(row)), order=order)
 
 
 def number_column(
     id_: str, title: str, width: int, value: Callable[[RowT], Decimal | int | None], *, unit: str = ""
 ) -> Column[RowT]:
     """A figure with all its digits, of which nobody knows what it counts."""
-    return Column(id_, title, value, lambda row, _: number(value(row)), width, right=True, unit=unit)
+    return Column(id_, title, width, value, lambda row, _: number(value(row)), right=True, unit=unit)
 
 
 def time_column(
@@ -151,7 +150,7 @@ def time_column(
         moment = value(row)
         return UNKNOWN if moment is None else moment_text(moment, cell_format.zone, cell_format.today, seconds=True)
 
-    return Column(id_, title, value, shown, 15, is_received_time=received)
+    return Column(id_, title, 15, value, shown, is_received_time=received)
 
 
 def narrow_time(column: Column[RowT]) -> Column[RowT]:

@@ -79,7 +79,7 @@ def price_column(
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return price(value(row), symbol(row), cell_format, derived=derived)
 
-    return Column(id_, title, value, shown, width, right=True, unit="USDT, USDC or USD")
+    return Column(id_, title, width, value, shown, right=True, unit="USDT, USDC or USD")
 
 
 def size_column(
@@ -88,7 +88,7 @@ def size_column(
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return size(value(row), symbol(row), cell_format)
 
-    return Column(id_, title, value, shown, width, right=True, unit="the contract's coin")
+    return Column(id_, title, width, value, shown, right=True, unit="the contract's coin")
 
 
 def money_column(
@@ -110,7 +110,7 @@ def money_column(
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return money(value(row), coin(row), cell_format, signed=signed or profit)
 
-    return Column(id_, title, value, shown, width, right=True, tone=by_sign(value) if profit else None, unit=unit)
+    return Column(id_, title, width, value, shown, right=True, tone=by_sign(value) if profit else None, unit=unit)
 
 
 def percent_column(
@@ -133,4 +133,4 @@ def percent_column(
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return percent_points(value(row), signed=signed, exact=cell_format.exact)
 
-    return Column(id_, title, value, shown, width, right=True, tone=tone_of_row, unit=unit, order=order)
+    return Column(id_, title, width, value, shown, right=True, tone=tone_of_row, unit=unit, order=order)

@@ -98,9 +98,9 @@ FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
 FILL_COUNT: Final[Column[FillRow]] = Column(
     "fills",
     "Fills",
+    5,
     lambda row: Decimal(len(row.fills)) if isinstance(row, FilledOrder) else Decimal(1),
     lambda row, _: f"{len(row.fills)}{'+' if row.older_unknown else ''}" if isinstance(row, FilledOrder) else "1",
-    5,
     right=True,
 )
 """How many fills an order has; with a plus where older ones may not be known."""

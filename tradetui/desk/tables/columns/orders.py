@@ -57,7 +57,7 @@ ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
     effect_column("does", "Does", lambda row: effect_of_order(row.record), lambda effect: effect.present),
     size_column("size", "Size", 7, lambda row: row.record.size, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol),
-    Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),
+    Column("filled", "Filled", 6, _filled, lambda row, _: _whole_percent(_filled(row)), right=True, unit="of the size"),
     away_column(),
     money_column(
         "value", "Value", 10, lambda row: rest_value(row.record), quote_coin, unit="USDT, USDC or USD, of the rest"

@@ -88,7 +88,7 @@ def _profit_column(
         return f"{CONVERTED}{text}" if in_coin else text
 
     tone = by_sign(amount)
-    return Column(id_, title, amount, shown, 10, right=True, tone=tone, unit="margin coin", order=dollars)
+    return Column(id_, title, 10, amount, shown, right=True, tone=tone, unit="margin coin", order=dollars)
 
 
 def _unrealised_dollars(position: Position) -> Decimal | None:
@@ -156,7 +156,7 @@ SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lamb
 """Since when fills were summed to a position."""
 _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     text_column("symbol", "Symbol", 8, lambda row: row.symbol),
-    Column("leg", "Side", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
+    Column("leg", "Side", 5, lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), tone=_leg_tone),
     size_column("size", "Size", 7, lambda row: row.size, _symbol),
     price_column("entry", "Entry", 8, lambda row: row.entry, _symbol, derived=True),
     price_column("mark", "Mark", 8, lambda row: row.mark, _symbol),
@@ -182,7 +182,7 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
     price_column("takeProfit", "Take-profit", 11, lambda row: row.take_profit, _symbol),
-    Column("leverage", "Lev", lambda row: row.leverage, _leverage_text, 4, right=True),
+    Column("leverage", "Lev", 4, lambda row: row.leverage, _leverage_text, right=True),
     _profit_column("realised", "Realised", lambda row: row.realised, lambda row: in_dollars(row, row.realised)),
     text_column("marginMode", "Margin", 8, lambda row: row.margin_mode),
     PRODUCT,

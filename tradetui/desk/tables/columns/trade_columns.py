@@ -24,9 +24,9 @@ _SIDE_TONE: Final = {"buy": Tone.LONG, "sell": Tone.SHORT}
 PRODUCT: Final[Column[FeedRow]] = Column(
     "productType",
     "Type",
+    5,
     lambda row: str(row.product_type),
     lambda row, _: str(row.product_type).removesuffix("-FUTURES"),
-    5,
 )
 
 
@@ -40,9 +40,9 @@ def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
     return Column(
         "side",
         "Side",
+        4,
         side,
         lambda row, _: text_or_unknown(side(row)).upper(),
-        4,
         tone=lambda row: _SIDE_TONE.get(str(side(row)).lower(), Tone.PLAIN),
     )
 
@@ -60,7 +60,7 @@ def worded_column(
         word = value(row)
         return text_or_unknown(wording.get((word or "").lower(), word))
 
-    return Column(id_, title, value, lambda row, _: shown(row), width)
+    return Column(id_, title, width, value, lambda row, _: shown(row))
 
 
 class _SidedRecord(Protocol):
@@ -101,7 +101,7 @@ def effect_column(
         return Tone.LONG if is_long else Tone.SHORT
 
     sources = (("side", lambda row: row.record.side), ("tradeSide", lambda row: row.record.trade_side))
-    return Column(id_, title, shown, lambda row, _: shown(row), 12, tone=tone, sources=sources)
+    return Column(id_, title, 12, shown, lambda row, _: shown(row), tone=tone, sources=sources)
 
 
 def away_column() -> Column[ProductRow[RecordT]]:
@@ -141,7 +141,7 @@ def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT
             return ", ".join(f"{fee(amount, coin, cell_format)} {coin}".strip() for coin, amount in amounts.items())
         return fee(total(row), next(iter(amounts), None), cell_format)
 
-    return Column("fee", "Fee", total, shown, 11, right=True, unit="fee coin")
+    return Column("fee", "Fee", 11, total, shown, right=True, unit="fee coin")
 
 
 def fee_coin_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
@@ -150,4 +150,4 @@ def fee_coin_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column
     def coins(row: RowT) -> str | None:
         return ", ".join(dict.fromkeys(fee.fee_coin for fee in fee_detail(row) if fee.fee_coin)) or None
 
-    return Column("feeCoin", "Coin", coins, lambda row, _: text_or_unknown(coins(row)), 5)
+    return Column("feeCoin", "Coin", 5, coins, lambda row, _: text_or_unknown(coins(row)))

@@ -60,7 +60,7 @@ def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
 
 TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     text_column("symbol", "Symbol", 8, _symbol),
-    Column("planType", "Kind", lambda row: row.record.plan_type, _kind, 22),
+    Column("planType", "Kind", 22, lambda row: row.record.plan_type, _kind),
     effect_column("does", "Does", lambda row: effect_of_trigger(row.record), lambda effect: effect.present),
     _SIZE._replace(text=_size),
     price_column("triggerPrice", "Trigger", 8, lambda row: row.record.trigger_price, _symbol),
@@ -68,9 +68,9 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     Column(
         "planStatus",
         "Status",
+        9,
         lambda row: row.record.plan_status,
         lambda row, _: text_or_unknown(trigger_state(row.record) or row.record.plan_status),
-        9,
         tone=lambda row: _TONES.get(trigger_state(row.record), Tone.PLAIN),
     ),
     time_column("uTime", "Updated", lambda row: row.record.u_time),
