@@ -21,8 +21,8 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
 from tradetui.profiles import paths
-from tradetui.profiles.broken_setting import explained, first_broken
-from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.broken_setting import explained
+from tradetui.profiles.errors import ConfigurationError, first_broken
 from tradetui.profiles.load import (
     Flags,
     KnownProfiles,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from tradetui.desk.alerts.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
-from tradetui.profiles.errors import first_error
+from tradetui.profiles.errors import BrokenEntry, first_broken
 from tradetui.profiles.strict_settings import StrictSettings
 
 _LEVEL_FIELDS: Final[Mapping[RuleKind, tuple[str, ...]]] = {
@@ -111,30 +111,18 @@ class AlertRule(StrictSettings):
         return rule_of(Condition(self.when, self.symbol, level, self.direction, is_percent), self.to, self.name)
 
 
-class WrongAlert(ValueError):
-    """An entry of the list is wrong: `path` names entry and field, `kind` and `rule` are those of pydantic's error."""
-
-    def __init__(self, path: Sequence[str], kind: str, rule: str) -> None:
-        super().__init__(rule)
-        self.path = tuple(path)
-        self.kind = kind
-        self.rule = rule
-
-
 def checked_rules(entries: object, *, has_command: bool) -> tuple[AlertRule, ...]:
     """Return the alerts of a profile.
 
-    Raises:
-        WrongAlert: an entry breaks a rule of its own.
-        ValueError: it is no list, two have one name, or one needs the command that the profile does not have.
+    Raises BrokenEntry where an entry breaks a rule of its own; ValueError where it is no list, two have one name, or
+    one needs the command that the profile does not have.
     """
     if not isinstance(entries, list | tuple) or not all(isinstance(entry, dict | AlertRule) for entry in entries):
         raise ValueError("must be a list of tables [[profiles.NAME.alerts]]")
     try:
         rules = _RULES.validate_python(tuple(entries))
     except ValidationError as problem:
-        first = first_error(problem)
-        raise WrongAlert([str(part) for part in first["loc"]], first["type"], first["msg"]) from None
+        raise BrokenEntry(first_broken(problem)) from None
     names = [rule.rule.name for rule in rules]
     repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if repeated is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tradetui.profiles.alert_entry import AlertRule, WrongAlert
-from tradetui.profiles.errors import ConfigurationError, did_you_mean, first_error
+from tradetui.profiles.alert_entry import AlertRule
+from tradetui.profiles.errors import BrokenSetting, ConfigurationError, did_you_mean
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 
 _TABLES: Final[Mapping[str, type[BaseModel]]] = {
@@ -31,24 +31,6 @@ _RULES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("decimal_parsing", "decimal_type"), "must be a number"),
 }
 """Rules in the terms of TOML, by pydantic's name of the error, whose own message is for programmers."""
-
-
-class BrokenSetting(NamedTuple):
-    """A setting by its path within the profile, pydantic's name of what is wrong, and the rule in words."""
-
-    path: Sequence[str]
-    kind: str
-    rule: str
-
-
-def first_broken(problem: ValidationError) -> BrokenSetting:
-    """The setting to begin with; of alerts the one within the list."""
-    first = first_error(problem)
-    path = [str(part) for part in first["loc"]]
-    cause = first.get("ctx", {}).get("error")
-    if path == ["alerts"] and isinstance(cause, WrongAlert):
-        return BrokenSetting([*path, *cause.path], cause.kind, cause.rule)
-    return BrokenSetting(path, first["type"], first["msg"])
 
 
 def explained(broken: BrokenSetting, location: str) -> ConfigurationError:

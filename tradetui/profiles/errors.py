@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-    from pydantic_core import ErrorDetails
 
 
 class ConfigurationError(Exception):
@@ -33,12 +32,33 @@ class NoProfile(ConfigurationError):
     """No configuration at all: nothing was written and nothing is in the environment."""
 
 
-def first_error(problem: ValidationError) -> ErrorDetails:
-    """The error to begin with: the first, but before it an unknown key of its table, which may be meant for another."""
+class BrokenSetting(NamedTuple):
+    """A setting by its path within its table, pydantic's name of what is wrong, and the rule in words."""
+
+    path: tuple[str, ...]
+    kind: str
+    rule: str
+
+
+class BrokenEntry(ValueError):
+    """An entry of a list breaks a rule of its own; the path of `setting` begins with the entry's number."""
+
+    def __init__(self, setting: BrokenSetting) -> None:
+        super().__init__(setting.rule)
+        self.setting = setting
+
+
+def first_broken(problem: ValidationError) -> BrokenSetting:
+    """The setting to begin with: the first, but before it an unknown key of its table, which may be meant for it."""
     first, *others = problem.errors(include_url=False)
     table = first["loc"][:-1]
     unknown = (error for error in others if error["type"] == "extra_forbidden" and error["loc"][:-1] == table)
-    return next(unknown, first)
+    first = next(unknown, first)
+    path = tuple(map(str, first["loc"]))
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, BrokenEntry):
+        return cause.setting._replace(path=path + cause.setting.path)
+    return BrokenSetting(path, first["type"], first["msg"])
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

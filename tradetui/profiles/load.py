@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tradetui.profiles import paths
-from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean
+from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean, first_broken
 from tradetui.profiles.model import Profile
 
 _TRUE_VALUES = frozenset({"1", "true", "yes", "on"})
@@ -270,7 +270,7 @@ def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Map
     try:
         return Profile.model_validate(settings)
     except ValidationError as problem:
-        from tradetui.profiles.broken_setting import explained, first_broken  # most configurations are sound
+        from tradetui.profiles.broken_setting import explained  # most configurations are sound
 
         broken = first_broken(problem)
         raise explained(broken, _location_of(broken.path, source, overlay)) from None
