@@ -20,32 +20,44 @@ ALIVE_DIR: Final = "alive"
 _owners_of_this_process: Final[set[str]] = set()
 
 
-class LifeLock:
-    """This process's own lock file; `owner` is the name by which others check whether it lives.
+class ProcessLives:
+    """The processes of the user that live, by a lock file of each, and this one's file among them.
 
-    The system drops the lock when the process ends, however it ends. A directory that is emptied meanwhile makes others
-    check the process number instead.
+    `owner` is the name by which others check whether this one lives; it is empty where the directory takes no lock
+    file, and nobody can judge this process then. The system drops the lock when the process ends, however it ends. A
+    directory that is emptied meanwhile makes others check the process number instead.
     """
 
     def __init__(self, directory: Path, nonce: str) -> None:
-        """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
-        make_private_directory(directory)
-        self.owner: Final = f"{os.getpid()}-{nonce}"
-        self._file = directory / f"{self.owner}{_SUFFIX}"
-        self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        _owners_of_this_process.add(self.owner)
+        """Make and lock this process's file; `nonce` tells two lives of one process number apart."""
+        owner = f"{os.getpid()}-{nonce}"
+        self._directory = directory
+        self._file = directory / f"{owner}{_SUFFIX}"
+        self._descriptor: int | None = None
         try:
+            make_private_directory(directory)
+            self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            _owners_of_this_process.add(owner)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # this file system has no locks
+            _clear_old_files(directory, os.fstat(self._descriptor).st_mtime)
+        except OSError as problem:
             self.close()
-            raise
-        _clear_old_files(directory, os.fstat(self._descriptor).st_mtime)
+            _log.warning(
+                "%s takes no lock file (%s): others wait until this process is certainly over", directory, problem
+            )
+        self.owner: Final = owner if self._descriptor is not None else ""
+
+    def has_ended(self, owner: str) -> bool:
+        """Whether the process of that `owner` has certainly ended; False where that is not known."""
+        return owner not in ("", self.owner) and not is_alive(self._directory, owner)
 
     def close(self) -> None:
         """Remove the file and its lock. Others go by the process number from now on: this process has to end soon."""
-        self._file.unlink(missing_ok=True)
-        os.close(self._descriptor)
-        _owners_of_this_process.discard(self.owner)
+        if self._descriptor is not None:
+            self._file.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+            _owners_of_this_process.discard(self._file.stem)
 
 
 def is_alive(directory: Path, owner: str) -> bool:
@@ -88,30 +100,3 @@ def _process_exists(owner: str) -> bool:
     except (OSError, OverflowError):
         return True
     return True
-
-
-class ProcessLives:
-    """The living processes of the user, and this one's own name among them.
-
-    `owner` is empty where the directory takes no lock file; nobody can then judge this process by it.
-    """
-
-    def __init__(self, directory: Path, nonce: str) -> None:
-        self._directory = directory
-        self._own: LifeLock | None = None
-        try:
-            self._own = LifeLock(directory, nonce)
-        except OSError as problem:
-            _log.warning(
-                "%s takes no lock file (%s): others wait until this process is certainly over", directory, problem
-            )
-        self.owner: Final = self._own.owner if self._own is not None else ""
-
-    def has_ended(self, owner: str) -> bool:
-        """Whether the process of that `owner` has certainly ended; False where that is not known."""
-        return owner not in ("", self.owner) and not is_alive(self._directory, owner)
-
-    def close(self) -> None:
-        if self._own is not None:
-            self._own.close()
-            self._own = None

@@ -268,8 +268,8 @@ def test_a_reservation_of_a_dead_process_is_free_at_once(here: JournalLocation) 
     again = opened(elsewhere(here), living)
     with pytest.raises(AlreadyOpen):
         begin(again, "i2")
-    assert dead._own is not None
-    os.close(dead._own._descriptor)  # as the system does when a process ends
+    assert dead._descriptor is not None
+    os.close(dead._descriptor)  # as the system does when a process ends
     again.reconcile(at(2))
     begin(again, "i2")
 

@@ -58,8 +58,8 @@ def left(location: JournalLocation, lives: ProcessLives | None, boot: str, *stat
 
 def die(lives: ProcessLives) -> None:
     """Drop the lock as the system does when a process ends."""
-    assert lives._own is not None
-    os.close(lives._own._descriptor)
+    assert lives._descriptor is not None
+    os.close(lives._descriptor)
 
 
 async def intents_of(location: JournalLocation) -> Intents:

@@ -247,9 +247,9 @@ class Process:
     def _lose_life(self) -> None:
         """The system closes the files of the process; the one that says that it lives stays, unlocked."""
         lives = None if self.desk is None else self.execution.intents.writers.lives
-        if lives is not None and lives._own is not None:
-            os.close(lives._own._descriptor)
-            lives._own = None
+        if lives is not None and lives._descriptor is not None:
+            os.close(lives._descriptor)
+            lives._descriptor = None
         self.end()
 
     def end(self) -> None:
