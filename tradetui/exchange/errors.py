@@ -20,8 +20,6 @@ class AuthenticationFailed(ExchangeError):
 
 
 class PermissionRefused(ExchangeError):
-    """The key or the account may not do this."""
-
     reason = "The key or the account may not do this"
 
 

@@ -41,8 +41,6 @@ class Signer(Protocol):
 
 
 class HmacSigner:
-    __slots__ = ("_secret",)
-
     def __init__(self, secret: SecretStr) -> None:
         self._secret = secret
 
@@ -56,8 +54,6 @@ class RsaSigner:
     The key is PEM text, or its bare Base64 as some exports give it. Raises SigningUnavailable when the
     `rsa` extra is not installed or the key cannot be read.
     """
-
-    __slots__ = ("_hash", "_key", "_padding")
 
     def __init__(self, private_key: SecretStr) -> None:
         try:

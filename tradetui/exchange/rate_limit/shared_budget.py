@@ -76,7 +76,7 @@ class SharedBudget:
         self.account_kind = account_kind
         self.shared = True
         self.file = BudgetFile(directory, inline=inline)
-        self._host = host
+        self.host = host
         self._share = share
         self.address_quota = AddressQuota.of_share(address_share)
         self.address_meter = AddressMeter(self.address_quota)
@@ -140,12 +140,8 @@ class SharedBudget:
 
     def key_and_limit(self, endpoint: Endpoint) -> tuple[str, int]:
         """Under which key an endpoint is counted, and this process's permits of it."""
-        whose = f"ip:{self._host}" if endpoint.limit.scope == "ip" else self.account
+        whose = f"ip:{self.host}" if endpoint.limit.scope == "ip" else self.account
         return f"{whose}|{endpoint.name}", permits(endpoint, self._share, self.account_kind)
-
-    def address_terms(self, endpoint: Endpoint, priority: Priority) -> AddressTerms:
-        """Under which address a call is counted, and as what."""
-        return AddressTerms(self._host, self.address_quota, priority is Priority.FEED, endpoint.writes)
 
     def give_up_sharing(self, failure: Exception) -> LocalBudget:
         """Count for this process alone from now on."""
@@ -251,13 +247,12 @@ class SharedPool:
     async def _claim(self, priority: Priority, call: WaitingCall, now: float) -> Claim:
         budget = self.budget
         key, limit = budget.key_and_limit(self.endpoint)
-        address = budget.address_terms(self.endpoint, priority)
-        claim_it = partial(
-            budget.file.store.claim, key, limit, feed=address.feed, now=now, hold_s=call.hold_s, address=address
-        )
+        feed = priority is Priority.FEED
+        address = AddressTerms(budget.host, budget.address_quota, feed, self.endpoint.writes)
+        claim_it = partial(budget.file.store.claim, key, limit, feed=feed, now=now, hold_s=call.hold_s, address=address)
         claim = self._last_claim = await budget.file.run(claim_it)
         if claim.address is not None:
-            budget.address_meter.note(claim.address, feed=address.feed, now=now)
+            budget.address_meter.note(claim.address, feed=feed, now=now)
         return claim
 
     async def _wait_or_refuse(self, priority: Priority, claim: Claim, claimed_at: float) -> None:

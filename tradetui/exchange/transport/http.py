@@ -180,19 +180,15 @@ class HttpTransport:
         if not well_formed or not _FIELD_VALUE.fullmatch(request.target) or " " in request.target:
             raise TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
         times = self._timeouts
-        timeouts = {
-            "connect": times.connect,
-            "read": times.order_read if request.writes else times.read,
-            "write": times.write,
-            "pool": times.pool,
-        }
+        read = times.order_read if request.writes else times.read
+        timeout = httpx.Timeout(connect=times.connect, read=read, write=times.write, pool=times.pool)
         url = _signed_url(self._origin, request.target)
         httpx_request = httpx.Request(
             request.method,
             url,
             headers=fields,
             stream=departure.body,
-            extensions={"timeout": timeouts, "trace": departure.trace},
+            extensions={"timeout": timeout.as_dict(), "trace": departure.trace},
         )
         httpx_request.url = url
         return httpx_request
