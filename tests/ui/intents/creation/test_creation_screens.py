@@ -23,9 +23,8 @@ from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.intents.states import State
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog, TextDialog
+from tradetui.ui.intents.creation.creation_dialogs import ResultDialog, ReviewDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
-from tradetui.ui.intents.creation.creation_result import ResultDialog
-from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.issued_keys_screen import COVERED, IssuedKeys, IssuedKeysScreen
 from tradetui.ui.intents.journal_dialogs import ReleaseDialog
 

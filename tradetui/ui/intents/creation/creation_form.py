@@ -30,8 +30,7 @@ from tradetui.desk.intents.states import State
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog
-from tradetui.ui.intents.creation.creation_result import ResultDialog
-from tradetui.ui.intents.creation.creation_review import ReviewDialog
+from tradetui.ui.intents.creation.creation_dialogs import ResultDialog, ReviewDialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeysScreen
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, ISSUED_KEYS, TITLES, WIDTHS, choices
 from tradetui.ui.safe_text import inside_sentence, notify, sanitized
@@ -172,13 +171,11 @@ class CreationForm(ParameterForm[None]):
 
     def _reviewed(self, created: CreationStatus) -> None:
         """Replace the form by the result; after a refusal it stays behind the result, to be corrected."""
+        result = ResultDialog(self._creation, created, is_new=True)
         if created.state is State.REJECTED:
-            self.app.push_screen(ResultDialog(self._creation, created, is_new=True))
+            self.app.push_screen(result)
         else:
-            self.app.call_later(self._show_result, created)
-
-    def _show_result(self, created: CreationStatus) -> None:
-        self.app.switch_screen(ResultDialog(self._creation, created, is_new=True))
+            self.app.call_later(self.app.switch_screen, result)
 
     def action_cancel(self) -> None:
         if not any(any(row.values()) for row in self._texts()):
