@@ -6,11 +6,12 @@ What a preview must know fails it where it cannot be read. What only estimates r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 from tradetui.desk.feeds.accounts import without_repeated_coins
 from tradetui.desk.feeds.positions import PositionsReader, earlier_contradiction
@@ -37,6 +38,7 @@ from tradetui.wire.models.public import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.text import counted
 
+_Row = TypeVar("_Row", Contract, Ticker)
 _NOT_OFFERED = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
 """Fills of the minute before the newest one are known by id: others of that minute may still come in."""
@@ -78,7 +80,15 @@ class _ChangingFacts:
     unread_orders: int
     accounts: Sequence[FuturesAccount]
     ticker: Ticker | None
+    contract: Contract | None
     requested_at: float
+
+
+class _Stops(NamedTuple):
+    """A symbol's live stops, None where they are not offered; and how many rows of stops cannot be read."""
+
+    rows: tuple[TriggerOrder, ...] | None
+    unread: int
 
 
 class MarketState:
@@ -98,47 +108,41 @@ class MarketState:
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
         async with ReadGroup() as group:
-            contract, (stops, unread_stops), facts = await asyncio.gather(
-                group.begin(self._contract(product_type, symbol)),
+            stops, facts = await asyncio.gather(
                 group.begin(self._stops(product_type, symbol)),
                 group.begin(self._what_may_change(product_type, symbol)),
             )
-        return await self._preview(target, product_type, contract, stops, unread_stops, facts)
+        return await self._preview(target, product_type, stops, facts)
 
     async def reread(self, shown: Preview) -> Preview:
         """Read again all that may make a preview untrue; live stops are as they were shown."""
-        product_type, symbol = shown.target.product_type, shown.target.symbol
+        product_type = shown.target.product_type
         assert product_type is not None
-        async with ReadGroup() as group:
-            contract, facts = await asyncio.gather(
-                group.begin(self._contract(product_type, symbol, within_s=MARKET_S)),
-                group.begin(self._what_may_change(product_type, symbol)),
-            )
-        contract = contract or shown.contract
-        return await self._preview(shown.target, product_type, contract, shown.stops, shown.unread_stops, facts)
+        facts = await self._what_may_change(product_type, shown.target.symbol, contract_within_s=MARKET_S)
+        facts = replace(facts, contract=facts.contract or shown.contract)
+        return await self._preview(shown.target, product_type, _Stops(shown.stops, shown.unread_stops), facts)
 
-    async def _what_may_change(self, product_type: ProductType, symbol: str) -> _ChangingFacts:
-        requested_at = self._clock.monotonic()
+    async def _what_may_change(
+        self, product_type: ProductType, symbol: str, *, contract_within_s: float | None = None
+    ) -> _ChangingFacts:
+        requested_at, futures = self._clock.monotonic(), self._client.futures
+        read_contracts = partial(futures.contracts, product_type=product_type, symbol=symbol)
+        read_tickers = partial(futures.ticker, product_type=product_type, symbol=symbol)
         async with ReadGroup() as group:
-            held, (orders, unread_orders), accounts, ticker = await asyncio.gather(
+            contract, held, (orders, unread_orders), accounts, ticker = await asyncio.gather(
+                group.begin(_row_if_read(read_contracts, symbol, within_s=contract_within_s)),
                 group.begin(self.held(product_type, symbol)),
                 group.begin(self._orders_and_unread(product_type, symbol)),
                 group.begin(self._accounts(product_type)),
-                group.begin(self._ticker(product_type, symbol)),
+                group.begin(_row_if_read(read_tickers, symbol, within_s=MARKET_S)),
             )
-        return _ChangingFacts(held, orders, unread_orders, accounts, ticker, requested_at)
+        return _ChangingFacts(held, orders, unread_orders, accounts, ticker, contract, requested_at)
 
     async def _preview(
-        self,
-        target: Target,
-        product_type: ProductType,
-        contract: Contract | None,
-        stops: Sequence[TriggerOrder] | None,
-        unread_stops: int,
-        facts: _ChangingFacts,
+        self, target: Target, product_type: ProductType, stops: _Stops, facts: _ChangingFacts
     ) -> Preview:
-        symbol, held, orders = target.symbol.upper(), facts.held, facts.orders
-        coin = self._margin_coin(held.positions, orders, product_type, symbol)
+        symbol, held, orders, contract = target.symbol.upper(), facts.held, facts.orders, facts.contract
+        coin = _margin_coin(held.positions, orders, product_type, symbol)
         mode, mode_from = await self._mode(held, orders, product_type, symbol, coin)
         account = next((row for row in facts.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
         plan: ReversalPlan | None = None
@@ -149,21 +153,23 @@ class MarketState:
             except CannotReverse as cannot:
                 # What is not held may be in the rows that could not be read.
                 reason = "" if held.unread else f"{cannot}."
-        position = self._position(held.positions, symbol, plan)
+        of_symbol = [leg for leg in held.positions if leg.symbol == symbol]
+        position = next((leg for leg in of_symbol if plan is None or leg.is_long == plan.reverses_long), None)
         estimates: ReversalEstimates | None = None
         market: Decimal | None = None
         if plan is not None:
-            of_symbol = [leg for leg in held.positions if leg.symbol == symbol and leg is not position]
-            other_leg = of_symbol[0] if mode is PositionMode.HEDGE and of_symbol else None
+            others = [leg for leg in of_symbol if leg is not position]
+            other_leg = others[0] if mode is PositionMode.HEDGE and others else None
             price, price_from = _price(plan, facts.ticker, held, symbol)
             basis = Basis(position, price, price_from, account, contract, fills=held.fills, other_leg=other_leg)
-            estimates = reversal_estimates(plan, basis, stops)
+            estimates = reversal_estimates(plan, basis, stops.rows)
             market = basis.mark or price
-            assumptions = (*_not_shown(facts.unread_orders + unread_stops), *plan.assumptions)
-            if contract is not None:
-                assumptions = (*opening_risks(plan, contract, price), *assumptions)
-                plan = replace(plan, size_places=contract.volume_place or 0)
-            plan = replace(plan, assumptions=assumptions)
+            risks = () if contract is None else opening_risks(plan, contract, price)
+            plan = replace(
+                plan,
+                size_places=0 if contract is None else contract.volume_place or 0,
+                assumptions=(*risks, *_not_shown(facts.unread_orders + stops.unread), *plan.assumptions),
+            )
         return Preview(
             target=Target(symbol, product_type, target.side, target.size),
             plan=plan,
@@ -172,10 +178,10 @@ class MarketState:
             position=position,
             positions=held.positions,
             estimates=estimates,
-            resting=() if plan is None else resting_after(plan, orders, stops or (), market=market),
+            resting=() if plan is None else resting_after(plan, orders, stops.rows or (), market=market),
             order_ids=frozenset(order.order_id for order in orders),
-            stops=None if stops is None else tuple(stops),
-            unread_stops=unread_stops,
+            stops=stops.rows,
+            unread_stops=stops.unread,
             requested_at=facts.requested_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
@@ -278,9 +284,7 @@ class MarketState:
             return mode, mode_from
         return mode_of(held.positions, orders, newest_fill, next((row.pos_mode for row in reply.rows), None))
 
-    async def _stops(self, product_type: ProductType, symbol: str) -> tuple[Sequence[TriggerOrder] | None, int]:
-        """The symbol's live stops, None where they are not offered; and how many rows of stops cannot be read."""
-
+    async def _stops(self, product_type: ProductType, symbol: str) -> _Stops:
         async def waiting(plan_type: str) -> list[Reply[TriggerOrder]]:
             pages = self._client.futures.iter_live_triggers(
                 product_type=product_type, plan_type=plan_type, symbol=symbol
@@ -291,34 +295,10 @@ class MarketState:
             async with ReadGroup() as group:
                 pages = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in QUERIED_PLAN_TYPES))
         except _NOT_OFFERED:
-            return None, 0
+            return _Stops(None, 0)
         replies = [reply for of_plan_type in pages for reply in of_plan_type]
-        stops = [row for reply in replies for row in reply.rows if same(row.symbol, symbol)]
-        return stops, sum(len(reply.undecodable_rows) for reply in replies)
-
-    async def _contract(self, product_type: ProductType, symbol: str, within_s: float | None = None) -> Contract | None:
-        try:
-            async with asyncio.timeout(within_s):
-                reply = await self._client.futures.contracts(product_type=product_type, symbol=symbol)
-        except (ExchangeError, TimeoutError):
-            return None
-        return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
-
-    async def _ticker(self, product_type: ProductType, symbol: str) -> Ticker | None:
-        """Bid and ask; None where they cannot be read within moments, since only estimates rest on them."""
-        try:
-            async with asyncio.timeout(MARKET_S):
-                reply = await self._client.futures.ticker(product_type=product_type, symbol=symbol)
-        except (ExchangeError, TimeoutError):
-            return None
-        return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
-
-    def _margin_coin(
-        self, positions: Sequence[Position], orders: Sequence[PendingOrder], product_type: ProductType, symbol: str
-    ) -> str | None:
-        reported = next((held.margin_coin for held in positions if held.symbol == symbol and held.margin_coin), None)
-        resting = next((order.margin_coin for order in orders if order.margin_coin), None)
-        return reported or resting or margin_coin(product_type, symbol)
+        stops = tuple(row for reply in replies for row in reply.rows if same(row.symbol, symbol))
+        return _Stops(stops, sum(len(reply.undecodable_rows) for reply in replies))
 
     def _params(
         self,
@@ -346,11 +326,25 @@ class MarketState:
             one_way_side=self._settings.one_way_side,
         )
 
-    def _position(self, positions: Sequence[Position], symbol: str, plan: ReversalPlan | None) -> Position | None:
-        of_symbol = [position for position in positions if position.symbol == symbol]
-        if plan is None:
-            return of_symbol[0] if of_symbol else None
-        return next((position for position in of_symbol if position.is_long == plan.reverses_long), None)
+
+async def _row_if_read(
+    read: Callable[[], Awaitable[Reply[_Row]]], symbol: str, *, within_s: float | None
+) -> _Row | None:
+    """The symbol's row; None where it cannot be read in time, since only estimates and limits rest on it."""
+    try:
+        async with asyncio.timeout(within_s):
+            rows = (await read()).rows
+    except (ExchangeError, TimeoutError):
+        return None
+    return next((row for row in rows if row.symbol.upper() == symbol), None)
+
+
+def _margin_coin(
+    positions: Sequence[Position], orders: Sequence[PendingOrder], product_type: ProductType, symbol: str
+) -> str | None:
+    reported = next((held.margin_coin for held in positions if held.symbol == symbol and held.margin_coin), None)
+    resting = next((order.margin_coin for order in orders if order.margin_coin), None)
+    return reported or resting or margin_coin(product_type, symbol)
 
 
 def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -> tuple[Decimal | None, PriceSource]:
