@@ -93,7 +93,7 @@ def intent_written_after_sending(patch: Patch) -> None:
         await self._begin(plan, now, before_reading)
         await self._intents.step(self.intent, State.SENT, {"stamp_ms": self._stamp_ms})
         await self._intents.step(self.intent, state, {})
-        return self._sent(now, plan, state, "sent")
+        return self._sent(now, state, "sent")
 
     patch(Sending, "send", wrong)
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State, WrongStep
@@ -99,6 +99,7 @@ class Sending:
         self._run_in_background = run_in_background
         self._stamp_ms = 0
         self._preview: Preview | None = None
+        """What is sent, once it was read again; without it nothing can have left."""
 
     def _asleep_ms(self) -> float:
         """The lead of wall time over monotonic time, which stands still while a machine sleeps."""
@@ -113,8 +114,7 @@ class Sending:
         Raises NotConfirmed where nothing was sent, ExchangeError for a readable refusal, with nothing done.
         """
         assert preview.plan is not None
-        self._preview = preview
-        plan = preview.plan.with_client_oid(self.intent)
+        self._preview, plan = preview, preview.plan.with_client_oid(self.intent)
         self._stamp_ms = self._client.server_clock.now_ms
         await self._begin(plan, preview, before_reading)
 
@@ -130,22 +130,24 @@ class Sending:
             async with asyncio.timeout(CALL_S):
                 reply = await self._client.write(plan.request, before_send=before_send)
         except BaseException as problem:
+            if not self.departure.departed or isinstance(problem, NotSent):
+                await self._not_sent(problem, preview)
             return await self._failed(problem, preview, plan)
         await self._write(State.ACKNOWLEDGED, {"reply": dict(reply.rows[0].received)})
-        return self._sent(preview, plan, State.ACKNOWLEDGED, "the exchange accepted it", reply=reply)
+        return self._sent(preview, State.ACKNOWLEDGED, "the exchange accepted it", reply=reply)
+
+    async def _not_sent(self, problem: BaseException, preview: Preview) -> NoReturn:
+        self.abandon()
+        why = _problem_text(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
+        await self._write(State.WITHDRAWN, {"why": why})
+        if _ends_task(problem):
+            raise problem
+        raise NotConfirmed((why,), preview) from None
 
     async def _failed(self, problem: BaseException, preview: Preview, plan: ReversalPlan) -> Sent:
-        """The meaning of an exception: nothing left, a readable refusal, or an unknown outcome."""
-        ends_task = is_cancelled(problem) or not isinstance(problem, Exception | asyncio.CancelledError)
-        if not self.departure.departed or isinstance(problem, NotSent):
-            self.abandon()
-            why = _problem_text(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
-            await self._write(State.WITHDRAWN, {"why": why})
-            if ends_task:
-                raise problem
-            raise NotConfirmed((why,), preview) from None
+        """What a request came to that has left: a refusal that nothing contradicts is raised, all else is unknown."""
         if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
-            contradiction = await self._contradiction(preview, plan)
+            contradiction = await self._contradiction(preview)
             if not contradiction:
                 await self._write(State.REJECTED, {"code": problem.code, "message": problem.message})
                 _name_the_setting(problem, plan)
@@ -156,9 +158,9 @@ class Sending:
         else:
             why = _problem_text(problem)
         await self._write(State.UNKNOWN, {"why": why})
-        if ends_task:
+        if _ends_task(problem):
             raise problem
-        return self._sent(preview, plan, State.UNKNOWN, why)
+        return self._sent(preview, State.UNKNOWN, why)
 
     def after_failure(self, problem: BaseException) -> Sent:
         """Handle an attempt that failed unexpectedly: a request that may have left is followed.
@@ -167,20 +169,19 @@ class Sending:
         """
         self.abandon()
         why = _problem_text(problem)
-        left = self.departure.departed and self._preview is not None and self._preview.plan is not None
-        state = State.UNKNOWN if left else State.WITHDRAWN
+        sent_preview = self._preview if self.departure.departed else None
+        state = State.WITHDRAWN if sent_preview is None else State.UNKNOWN
         self._run_in_background(self._write_behind(state, {"why": why}))
-        if not left:
+        if sent_preview is None:
             raise NotConfirmed((f"{why[:1].upper()}{why[1:]}.",), self._preview) from problem
-        assert self._preview is not None and self._preview.plan is not None
-        return self._sent(self._preview, self._preview.plan.with_client_oid(self.intent), state, why)
+        return self._sent(sent_preview, state, why)
 
-    async def _contradiction(self, preview: Preview, plan: ReversalPlan) -> str:
+    async def _contradiction(self, preview: Preview) -> str:
         """The evidence that the exchange carried out the request it refused; empty where there is none.
 
         An order that has filled already is not pending any more, and core-only it cannot be requested by its id.
         """
-        sent = self._sent(preview, plan, State.SENT, "")
+        sent = self._sent(preview, State.SENT, "")
         reads = (self._reads.is_shown, self._reads.is_pending, self._reads.has_effect)
         shown, pending, traded = await asyncio.gather(*(_proven(read, sent) for read in reads))
         if shown or pending:
@@ -254,12 +255,11 @@ class Sending:
             await asyncio.sleep(pause_s)
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
-    def _sent(
-        self, preview: Preview, plan: ReversalPlan, state: State, sentence: str, *, reply: Reply[Any] | None = None
-    ) -> Sent:
+    def _sent(self, preview: Preview, state: State, sentence: str, *, reply: Reply[Any] | None = None) -> Sent:
+        assert preview.plan is not None
         return Sent(
             self.intent,
-            plan,
+            preview.plan.with_client_oid(self.intent),
             self._stamp_ms,
             preview.newest_fill,
             Progress(state, SearchStage.LOOKING, sentence),
@@ -268,6 +268,11 @@ class Sending:
             acknowledged=reply is not None,
             order_id=reply.rows[0].order_id if reply is not None else None,
         )
+
+
+def _ends_task(problem: BaseException) -> bool:
+    """Whether an exception ends this task, or the whole program."""
+    return is_cancelled(problem) or not isinstance(problem, Exception | asyncio.CancelledError)
 
 
 async def _proven(read: Callable[[Sent], Awaitable[bool]], sent: Sent) -> bool:
