@@ -56,16 +56,25 @@ class _Search:
     unchanged_since_s: float
     state: State
     evidence: Evidence | None = None
+    """What the last look showed of our order."""
     failures: int = 0
+    """How many looks have failed in a row."""
     left_open: bool = False
+    """Whether it was said that there is no end after a while."""
     settled_s: float | None = None
-    watching: bool = False
+    """When it was settled as inferred; from then on it is only watched, since a later fill would correct it."""
     own_only: bool = False
+    """Whether the symbol was reversed again, so that only what has our id can correct what was settled."""
     ends: int = 0
+    """How often the intent has ended."""
     absence_s: float = 0.0
     """From when on that nothing is seen of the order is evidence."""
     unreadable: str = ""
     """Why the last look could not tell what is held; empty where it could."""
+
+    @property
+    def is_watching(self) -> bool:
+        return self.settled_s is not None
 
 
 class OutcomeTracker:
@@ -92,7 +101,7 @@ class OutcomeTracker:
         now = self._clock.monotonic()
         search = _Search(sent, publish, now, now, sent.progress.state)
         if search.state is State.SETTLED:
-            search.settled_s, search.watching = now, True
+            search.settled_s = now
         for step in itertools.cycle((self._look, self._leave_open, self._rest)):
             try:
                 async with asyncio.timeout(LOOK_TIMEOUT_S + _LONGEST_PAUSE_S):
@@ -116,7 +125,7 @@ class OutcomeTracker:
         search.failures += 1
         if logged:
             _log.warning("intent %s: a look failed: %s", search.sent.intent, why, exc_info=True)
-        if not search.watching:
+        if not search.is_watching:
             search.publish(Progress(search.state, SearchStage.LOOKING, f"looking: {why}"))
 
     def _pause(self, search: _Search) -> float:
@@ -125,7 +134,7 @@ class OutcomeTracker:
             return min(_LONGEST_PAUSE_S, 2.0 ** (search.failures - 2))
         followed_s = self._clock.monotonic() - search.began_s
         often, seldom = LOOK_EVERY_S
-        if search.watching or followed_s > FOLLOW_S:
+        if search.is_watching or followed_s > FOLLOW_S:
             return SELDOM_S
         if followed_s < SLOWER_FROM_S:
             return often if followed_s < OFTEN_S else seldom
@@ -142,37 +151,32 @@ class OutcomeTracker:
         """One look; whether there is nothing more to look for."""
         sent = search.sent
         intent = await self._intents.read(sent.intent)
-        if search.settled_s is None and intent.state in ENDED:
+        if not search.is_watching and intent.state in ENDED:
             await self._intents.refresh()
             search.publish(ended_elsewhere(intent))
             return True
-        if search.watching and intent.state is State.CORRECTED:  # another process saw it first
-            search.watching, search.settled_s = False, None
+        if intent.state is State.CORRECTED:
+            search.settled_s = None  # another process saw it first
         search.state, search.ends = intent.state, intent.ends
-        if search.watching and (sent.reversed_since or self._intents.open_scopes.holder(intent.scope) is not None):
+        if search.is_watching and (sent.reversed_since or self._intents.open_scopes.holder(intent.scope) is not None):
             search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged
         waited_s = self.waited_s(intent, sent.call_ended_s)
         search.absence_s = self._clock.monotonic() + ABSENCE_S + _ROUNDING_S - waited_s
-        look = await self._reads.observe(
-            sent,
-            replied_order_id=order_id or sent.order_id,
-            waited_s=waited_s,
-        )
+        look = await self._reads.observe(sent, replied_order_id=order_id or sent.order_id, waited_s=waited_s)
         search.failures = 0
         classification = classify(sent.plan, look, acknowledged=acknowledged)
         contradicts = bool(look.contradiction) and "contradiction" not in intent.details
         more = classification.evidence != search.evidence and _more_of_ours(search, intent, classification)
-        if search.watching and (more or contradicts):
+        if search.is_watching and (more or contradicts):
             went_on = f"its order went on filling: {_how_much(classification)}"
             sentence = f"it was settled, and {went_on if more else look.contradiction}"
             await self._correct(search, sentence, classification)
         if classification.evidence != search.evidence:
             search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
-        if search.watching:
-            settled_s = search.settled_s if search.settled_s is not None else search.began_s
-            return self._clock.monotonic() - settled_s > WATCH_FOR_LATER_FILLS_S
+        if search.settled_s is not None:
+            return self._clock.monotonic() - search.settled_s > WATCH_FOR_LATER_FILLS_S
         self._remember_pending(sent, classification)
         search.unreadable = look.unreadable
         if contradicts:
@@ -213,7 +217,7 @@ class OutcomeTracker:
 
     async def _leave_open(self, search: _Search) -> bool:
         """Say once that there is no end after a while; the trader may release it from then on."""
-        if search.left_open or search.watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
+        if search.left_open or search.is_watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
             return False
         why = ": ".join(filter(None, (f"no outcome could be named within {FOLLOW_S:.0f} s", search.unreadable)))
         if search.state is State.ACKNOWLEDGED and await self._intents.note(
@@ -250,8 +254,7 @@ class OutcomeTracker:
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
             search.publish(Progress(search.state, SearchStage.LOOKING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells
-        search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
-        search.watching = not final
+        search.state, search.settled_s = State.SETTLED, None if final else self._clock.monotonic()
         sentence = _settled_sentence(look, classification, inferred=inferred)
         ends = search.ends + 1
         progress = Progress(State.SETTLED, SearchStage.ENDED, sentence, held, effect, outcome, came_true, ends=ends)
@@ -277,8 +280,7 @@ class OutcomeTracker:
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
         await self._intents.refresh()
-        search.state, search.settled_s = State.CORRECTED, None
-        search.watching = search.left_open = False
+        search.state, search.settled_s, search.left_open = State.CORRECTED, None, False
         search.began_s = self._clock.monotonic()
         search.publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, classification.effect))
 
