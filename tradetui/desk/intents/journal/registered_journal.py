@@ -68,10 +68,8 @@ class RegisteredJournal(Journal):
         """Look at all of every file, and hold each to the registry; raises FileUnusable."""
         for journal in self._former:
             journal.check()
-        try:
+        with self._naming_held_scopes():
             super().check()
-        except FileLost as lost:
-            raise FileLost(lost.file, lost.reason, self.held_scopes()) from None
         registered = self._registry.head(self.id)
         if registered is None:
             self.notice = ENTERED_AGAIN if self.last_event_number() else NEW
@@ -91,32 +89,36 @@ class RegisteredJournal(Journal):
         """Hold the file to its hash chain, and to what the registry has seen of it; raises FileUnusable."""
         for journal in self._former:
             journal.verify()
-        try:
+        with self._naming_held_scopes():
             point = super().verify()
-        except FileLost as lost:
-            raise FileLost(lost.file, lost.reason, self.held_scopes()) from None
-        registered = self._registry.head(self.id)
-        if registered is None:
+            registered = self._registry.head(self.id)
+            if registered is None:
+                return point
+            number, chain = registered.head
+            if number > point.number:
+                raise FileLost(str(self.file), f"its last {number - point.number} events are lost")
+            if number and self.chain_at(number) != chain:
+                raise FileLost(str(self.file), "it was replaced by another one")
             return point
-        number, chain = registered.head
-        if number > point.number:
-            raise FileLost(str(self.file), f"its last {number - point.number} events are lost", self.held_scopes())
-        if number and self.chain_at(number) != chain:
-            raise FileLost(str(self.file), "it was replaced by another one", self.held_scopes())
-        return point
 
     def check_not_replaced(self) -> None:
         """Make sure that the open file is the one others will open; raises FileLost."""
         for journal in self._former:
             journal.check_not_replaced()
-        try:
-            super().check_not_replaced()
-        except OSError as problem:
-            raise FileLost(str(self.file), str(problem), self.held_scopes()) from None
+        with self._naming_held_scopes():
+            try:
+                super().check_not_replaced()
+            except OSError as problem:
+                raise FileLost(str(self.file), str(problem)) from None
 
-    def held_scopes(self) -> tuple[str, ...]:
-        """The open intents of this journal, as the registry has them."""
-        return tuple(reservation.scope for reservation in self._registry.held_by(self.id))
+    @contextmanager
+    def _naming_held_scopes(self) -> Iterator[None]:
+        """Where this journal is lost, name the scopes that it holds by the registry."""
+        try:
+            yield
+        except FileLost as lost:
+            held = [reservation.scope for reservation in self._registry.held_by(self.id)]
+            raise FileLost(lost.file, lost.reason, held) from None
 
     def reconcile(self, moment: Moment) -> dict[str, Reservation]:
         """Bring the registry to what the journals say; what is held by journals elsewhere, by scope."""
