@@ -17,8 +17,8 @@ from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal import intent_watch
-from tradetui.desk.reversal.execution import KIND
 from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.sending import KIND
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.exchange.errors import NotSent

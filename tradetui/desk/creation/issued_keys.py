@@ -146,19 +146,15 @@ class UnsavedKeys:
 
     @property
     def missing(self) -> list[str]:
-        return [
-            requested_key.title
-            for requested_key, issued_key in zip(self.requested, self.issued, strict=True)
-            if issued_key is None
-        ]
+        return [key.title for key, issued_key in zip(self.requested, self.issued, strict=True) if issued_key is None]
 
     def rows(self) -> tuple[CreatedItem, ...]:
-        created_items = [
-            _item(requested_key.title, issued_key, name)
-            for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)
-        ]
+        requested = zip(self.requested, self.issued, self.names, strict=True)
         unclear = "created, but it is not clear for which of the requested names"
-        return (*created_items, *(CreatedItem("?", unclear, None, name) for name in self.other_names))
+        return (
+            *(_item(key.title, issued_key, name) for key, issued_key, name in requested),
+            *(CreatedItem("?", unclear, None, name) for name in self.other_names),
+        )
 
 
 def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
@@ -168,12 +164,8 @@ def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
     uid = f": UID {issued_key.uid}" if issued_key.uid else ""
     if not issued_key.api_key or issued_key.secret is None:
         missing = "API key" if not issued_key.api_key else "secret"
-        return CreatedItem(
-            title,
-            f"created{uid}, but its {missing} is missing in the reply; delete this key and create another",
-            False,
-            name,
-        )
+        sentence = f"created{uid}, but its {missing} is missing in the reply; delete this key and create another"
+        return CreatedItem(title, sentence, False, name)
     return CreatedItem(title, f"created{uid}, key kept as {name}", True, name)
 
 
@@ -249,13 +241,12 @@ def masked_secrets(received: object) -> dict[str, Any]:
 
 
 def _masked(name: str, value: Any) -> Any:
+    """Nothing of a secret, and the two ends of a key; nothing of one so short that they would be most of it."""
     if isinstance(value, SecretStr):
         return "***"
-    return _ends_of(str(value)) if name in _KEY_FIELDS and value else value
-
-
-def _ends_of(key: str) -> str:
-    """The first and last characters of a key, or nothing of one so short that they would be most of it."""
+    if name not in _KEY_FIELDS or not value:
+        return value
+    key = str(value)
     return f"{key[:_ENDS]}…{key[-_ENDS:]}" if len(key) >= 4 * _ENDS else "***"
 
 

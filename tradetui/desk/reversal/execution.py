@@ -37,7 +37,7 @@ from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.trading.positions import Position
 from tradetui.wire.enums import PositionMode, Side
 
-__all__ = ["KIND", "Execution", "NotConfirmed"]
+__all__ = ["Execution", "NotConfirmed"]
 
 READING_AGAIN_S: Final = 20.0
 """Reading again before sending takes a second; what it rests on must be three seconds old at most."""
