@@ -28,6 +28,7 @@ from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal import execution as execution_module
 from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
@@ -68,6 +69,22 @@ def heard(on: Scene) -> list[Progress]:
     came: list[Progress] = []
     on.execution.followed.subscribe(lambda _, progress: came.append(progress))
     return came
+
+
+async def test_a_search_that_is_cut_short_once_it_has_written_the_end_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+
+        async def cut_short(*_: object) -> None:
+            raise asyncio.CancelledError
+
+        monkeypatch.setattr(MarketState, "read_aftermath", cut_short)
+        came = heard(on)
+        sent = await confirmed(on, PART)
+        await asyncio.sleep(30)
+        assert states(on)[-1] is State.SETTLED
+        assert not on.execution.followed.has(sent.intent)
+        assert came[-1].stage is SearchStage.ENDED and "not settled" not in " ".join(step.sentence for step in came)
 
 
 # Clocks that step
