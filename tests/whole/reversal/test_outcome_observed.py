@@ -596,7 +596,7 @@ async def test_a_wait_for_what_has_left_that_fails_each_time_says_what_is_known(
     right = asyncio.shield
 
     def broken(awaitable: Any) -> asyncio.Future[Any]:
-        if not isinstance(awaitable, asyncio.Task) or "_confirm" not in repr(awaitable.get_coro()):
+        if not isinstance(awaitable, asyncio.Task) or "_read_and_send" not in repr(awaitable.get_coro()):
             return right(awaitable)
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_later(1.0, waiting.cancel)

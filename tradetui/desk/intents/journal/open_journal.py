@@ -29,34 +29,34 @@ def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -
     Raises FileLost where it, or another journal of the account, is damaged, absent or changed; FileUnusable where it is
     newer, not writable, a copy, or on a network file system.
     """
-    location = located(location)
-    if location.file is None or location.registry_file is None:
-        return Journal(location.file, lives.owner if lives else "")
-    with ExitStack() as on_failure:
-        registry = on_failure.enter_context(closing(Registry(location.registry_file)))
-        journal = _open_registered(location, location.file, lives, registry)
-        assert journal is not None  # it is made where there is none
-        on_failure.pop_all()
+    journal = _open(located(location), lives, creates=True)
+    assert journal is not None  # it is made where there is none
     return journal
 
 
 def existing_journal(location: JournalLocation) -> Journal | None:
     """The journal of an account where there is one, for who only reads; nothing is made. Raises as `open_journal`."""
-    location = located(location)
-    if location.file is None:
-        return None
-    files = (location.file, *location.former_files)
-    there = any(path.exists() or set_aside_before(path) is not None for path in files)
-    if location.registry_file is None:
-        return Journal(location.file) if there else None
-    if not location.registry_file.exists() and set_aside_before(location.registry_file) is None and not there:
+    return _open(located(location), None, creates=False)
+
+
+def _open(location: JournalLocation, lives: ProcessLives | None, *, creates: bool) -> Journal | None:
+    file, registry_file = location.file, location.registry_file
+    opens = creates or (file is not None and any(map(_is_there, (file, *location.former_files))))
+    if file is None or registry_file is None:
+        return Journal(file, lives.owner if lives else "") if opens else None
+    if not opens and not _is_there(registry_file):
         return None
     with ExitStack() as unless_opened:
-        registry = unless_opened.enter_context(closing(Registry(location.registry_file)))
-        journal = _open_registered(location, location.file, None, registry, creates=False)
+        registry = unless_opened.enter_context(closing(Registry(registry_file)))
+        journal = _open_registered(location, file, lives, registry, creates=creates)
         if journal is not None:
             unless_opened.pop_all()
     return journal
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is a file, or was one that was set aside as damaged."""
+    return file.exists() or set_aside_before(file) is not None
 
 
 def open_intents_in(location: JournalLocation) -> list[Intent]:
@@ -122,7 +122,7 @@ class LossAcceptance:
 
 
 def _open_registered(
-    location: JournalLocation, file: Path, lives: ProcessLives | None, registry: Registry, *, creates: bool = True
+    location: JournalLocation, file: Path, lives: ProcessLives | None, registry: Registry, *, creates: bool
 ) -> RegisteredJournal | None:
     aliases = registry.known_as(location.aliases)
     heads = registry.journals(aliases)
@@ -130,7 +130,7 @@ def _open_registered(
     opened: dict[Path, RegisteredJournal] = {}
     losses: list[FileLost] = []
     for path in (file, *location.former_files):
-        if path.exists() or set_aside_before(path) is not None:
+        if _is_there(path):
             try:
                 opened[path] = RegisteredJournal(path, lives, registry, aliases)
             except FileLost as lost:
