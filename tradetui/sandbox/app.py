@@ -107,9 +107,6 @@ class Sandbox:
         exchange_state.one_way_size_honoured = self.options.one_way_size == "honour"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _lifespan(receive, send)
-            return
         if scope["type"] != "http":
             raise ValueError(f"the embedded exchange speaks HTTP, not {scope['type']}")
         request = _request(scope, await _body(receive))
@@ -309,13 +306,3 @@ async def _body(receive: Receive) -> bytes:
         body += message.get("body", b"")[: LARGEST_BODY - len(body)]
         if not message.get("more_body"):
             return bytes(body)
-
-
-async def _lifespan(receive: Receive, send: Send) -> None:
-    while True:
-        message = await receive()
-        if message["type"] == "lifespan.startup":
-            await send({"type": "lifespan.startup.complete"})
-        else:
-            await send({"type": "lifespan.shutdown.complete"})
-            return

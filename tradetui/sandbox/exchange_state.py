@@ -104,15 +104,6 @@ class ExchangeState:
         book, marks = self.book(uid, product_type), self.moment.marks()
         return [position_row(book, held, marks) for held in book.holdings.values()]
 
-    def order_detail(
-        self, uid: str, product_type: str, symbol: str, order_id: str | None, client_oid: str | None
-    ) -> Row:
-        """One order, resting or done; raises Refusal if there is none."""
-        order = self.book(uid, product_type).order(symbol.upper(), order_id, client_oid)
-        if order is None:
-            raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
-        return order.detail()
-
     def spec(self, symbol: str, product_type: str) -> ContractSpec:
         """The contract of a symbol; raises Refusal."""
         spec = CONTRACTS.get(symbol.upper())

@@ -57,7 +57,7 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
     """
     listener = _listener(host, port)
     config = uvicorn.Config(
-        sandbox, http=_Protocol, log_level="critical", access_log=False, lifespan="on", timeout_keep_alive=60
+        sandbox, http=_Protocol, log_level="critical", access_log=False, lifespan="off", timeout_keep_alive=60
     )
     server = _Server(config)
     running = asyncio.create_task(server._serve(sockets=[listener]))

@@ -186,12 +186,9 @@ def _brew(weather: Weather, on: Scene) -> None:
         case Weather.NOTHING:
             faults.plan("unchanged")
         case Weather.NO_CLIENT_OID:
-            detail = on.sandbox.exchange_state.order_detail
-            on.sandbox.exchange_state.order_detail = (  # type: ignore[method-assign]
-                lambda uid, product_type, symbol, order_id, client_oid: detail(
-                    uid, product_type, symbol, order_id, None
-                )
-            )
+            book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+            order = book.order
+            book.order = lambda symbol, order_id, client_oid: order(symbol, order_id, None)  # type: ignore[method-assign]
         case Weather.CONTRADICTED:
             _change_rows(on, _by_direction, "/order/fills")
         case Weather.MODE_OF_ACCOUNT:

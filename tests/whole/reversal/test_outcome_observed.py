@@ -35,9 +35,9 @@ from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.outcome_tracker import ended_elsewhere
 from tradetui.exchange.errors import ExchangeError
+from tradetui.sandbox import exchange_state
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.books import reversal as reversing
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.books.orders import Order, order_sides
@@ -188,13 +188,13 @@ class ByLegs:
     def __init__(self, on: Scene, patch: pytest.MonkeyPatch) -> None:
         self.on = on
         self.closing: Order | None = None
-        patch.setattr(reversing, "_perform", self._perform)
+        patch.setattr(exchange_state, "reverse_as", self._reverse_as)
 
     @property
     def book(self) -> Any:
         return self.on.sandbox.exchange_state.book(self.on.uid, "USDT-FUTURES")
 
-    def _perform(self, account: Any, requested: Any, steps: Any, *_: Any) -> Order:
+    def _reverse_as(self, account: Any, requested: Any, steps: Any, *_: Any) -> Order:
         spec = CONTRACTS[SYMBOL]
         self.closing = market_order(
             account,

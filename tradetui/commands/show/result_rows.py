@@ -139,16 +139,15 @@ def trip_fields(origins: TripOrigins) -> ResultFields[TripRow]:
     )
 
 
-def equity_fields() -> ResultFields[EquitySample]:
-    """The fields of `show equity`."""
-    return ResultFields(
-        {
-            "time": lambda sample: UnixTime(sample.time),
-            "equity": lambda sample: Money(sample.equity, "USDT"),
-            "unrealised": lambda sample: Money(sample.unrealised, "USDT"),
-        },
-        times=("time",),
-    )
+EQUITY_FIELDS: Final = ResultFields[EquitySample](
+    {
+        "time": lambda sample: UnixTime(sample.time),
+        "equity": lambda sample: Money(sample.equity, "USDT"),
+        "unrealised": lambda sample: Money(sample.unrealised, "USDT"),
+    },
+    times=("time",),
+)
+"""The fields of `show equity`."""
 
 
 class TextStyle:

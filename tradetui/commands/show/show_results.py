@@ -17,9 +17,9 @@ from tradetui.commands.process.failures import report
 from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.options import EQUITY, PNL, TRIPS
 from tradetui.commands.show.result_rows import (
+    EQUITY_FIELDS,
     Printed,
     TextStyle,
-    equity_fields,
     print_rows,
     readable_time,
     sums_fields,
@@ -137,7 +137,7 @@ def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQu
     if options.until is None:
         last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
     sampled = samples(archive.connection, query.product_types or (), first_ms, last_ms)
-    return print_rows(sampled, equity_fields(), options, TextStyle(query.zone, archive))
+    return print_rows(sampled, EQUITY_FIELDS, options, TextStyle(query.zone, archive))
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:

@@ -81,14 +81,24 @@ def reverse_as(
     fault: ReversalFault | None,
     at: MarketMoment,
 ) -> Order:
-    """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
-    changed = steps if fault is None else _changed_by(fault, steps)
+    """Close, then open as much as margin allows, as a fault changes it; raises Refusal.
+
+    Returns the order whose id the reply names, which is the closing one.
+    """
+    if fault is not None:
+        steps = _changed_by(fault, steps)
     if fault is ReversalFault.LIQUIDATED:
         for held in [held for held in book.holdings.values() if held.spec is requested.spec]:
             liquidate(book, held, at)
     if fault is ReversalFault.MODE_CHANGED:
         _switch_mode_by_hand(book, at)
-    return _perform(book, requested, changed, fault, at)
+    closing = _order(book, requested, steps.held.leg, steps.close_size, at, closes=True)
+    # A fault decides the outcome; margin must not change it.
+    most = affordable(book, requested.spec, at) if fault is None else steps.open_size
+    opened = requested.spec.size(min(steps.open_size, max(ZERO, most)))
+    if opened > ZERO:
+        _order(book, requested, steps.open_leg, opened, at, closes=False)
+    return closing
 
 
 def _changed_by(fault: ReversalFault, steps: ReversalSteps) -> ReversalSteps:
@@ -118,23 +128,6 @@ def _half(steps: ReversalSteps, need: str) -> Decimal:
     if not half:
         raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
     return half
-
-
-def _perform(
-    book: FuturesBook,
-    requested: RequestedReversal,
-    steps: ReversalSteps,
-    fault: ReversalFault | None,
-    at: MarketMoment,
-) -> Order:
-    """Close, then open as much as margin allows; returns the order whose id the reply names (the closing one)."""
-    closing = _order(book, requested, steps.held.leg, steps.close_size, at, closes=True)
-    # A fault decides the outcome; margin must not change it.
-    most = affordable(book, requested.spec, at) if fault is None else steps.open_size
-    opened = requested.spec.size(min(steps.open_size, max(ZERO, most)))
-    if opened > ZERO:
-        _order(book, requested, steps.open_leg, opened, at, closes=False)
-    return closing
 
 
 def _order(

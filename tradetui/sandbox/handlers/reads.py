@@ -152,7 +152,10 @@ def _detail(call: ReadCall) -> Row:
     values, order_id, client_oid = call.values, call.values.get("orderId"), call.values.get("clientOid")
     if order_id is None and client_oid is None:
         raise Refusal("40924", "Either orderId or clientOid is needed")
-    return call.exchange_state.order_detail(call.uid, values["productType"], values["symbol"], order_id, client_oid)
+    order = call.exchange_state.book(call.uid, values["productType"]).order(values["symbol"], order_id, client_oid)
+    if order is None:
+        raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
+    return order.detail()
 
 
 def _positions(call: ReadCall) -> list[Row]:
