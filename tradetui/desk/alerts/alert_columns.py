@@ -44,7 +44,9 @@ def rule_columns(rows: Sequence[RuleRow]) -> tuple[Column[RuleRow], ...]:
 
 
 def _state_tone(row: RuleRow) -> Tone:
-    return Tone.WARN if row.impossible else Tone.MUTED if row.silenced else Tone.PLAIN
+    if row.impossible:
+        return Tone.WARN
+    return Tone.MUTED if row.silenced else Tone.PLAIN
 
 
 def logged_at(row: LoggedAlert) -> datetime:

@@ -31,7 +31,9 @@ _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.TRIGGER: frozenset({TableName.TRIGGERS, "contracts"}),
     EventKind.OUTCOME: frozenset({TableName.ACCOUNTS}),
 }
+"""The feeds that are polled for events of a kind, by name; those of alerts are all."""
 _OrderKey = tuple[str, str]
+"""Product type and order id."""
 
 
 class NoLog(Exception):
@@ -210,6 +212,7 @@ class AccountEvents:
         return is_confirmed(seen_s, self._desk.fills.snapshot.read_at, now_s)
 
     def _is_selected(self, event: AccountEvent) -> bool:
+        """Whether an event is of these kinds and product types, and not older than where reading begins."""
         if event.kind not in self._kinds:
             return False
         # From now on means by the log's numbers; only what the exchange gives may be entered long after it took place.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from typing import Any, Final
 
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
@@ -13,7 +13,7 @@ from tradetui.desk.tables.time_format import is_utc_text, with_zoned_times
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import TransferType
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule
+from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule, utc_moment
 from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
@@ -111,7 +111,7 @@ def _refusal(problem: InvalidRequest, typed: Mapping[str, str], zone: tzinfo) ->
     return _spelt_as_spoken(str(InvalidRequest(problem.parameter, problem.rule, value, problem.remedy)))
 
 
-def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
+def _assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
     """The span read where no time is given: the exchange's default, or the longest one where it requires a span."""
     if rule.missing is Missing.PREVIOUS_DAY:
         midnight = now_ms - now_ms % DAY_MS
@@ -128,12 +128,12 @@ def _lasting(
     kept = dict(texts)
     for name, value in values.items():
         if isinstance(endpoint.request.parameters[name], Milliseconds) and not is_ago(texts[name]):
-            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
-            kept[name] = moment.astimezone(zone).isoformat()
+            kept[name] = utc_moment(value).astimezone(zone).isoformat()
     return kept
 
 
 def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any], now_ms: int) -> Query:
+    """The query of checked values; raises InvalidRequest where its times do not go together."""
     rule = endpoint.time
     if endpoint.page is not None:
         values = {**values, "limit": endpoint.page.maximum}
@@ -145,7 +145,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
         end = now_ms if end is None else end
         start = max(0, end - rule.span_ms) if start is None else start
     _check_times(endpoint, values, start, end, now_ms)
-    stretch = assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
+    stretch = _assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
     if start is None:
         request = endpoint.request(**values, **_times(None, end))
         return Query(endpoint, texts, request, stretch, sent=not assumed, pieces=1)

@@ -10,7 +10,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer, TableView, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
 from tradetui.desk.tables.cells.number_format import CONVERTED, percent
-from tradetui.desk.tables.columns.trade_columns import PRODUCT
+from tradetui.desk.tables.columns.shared_columns import PRODUCT
 from tradetui.trading.account_totals import free_margin, free_part, totals_of
 from tradetui.trading.contract_math import is_dollar
 

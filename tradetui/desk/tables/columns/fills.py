@@ -25,7 +25,7 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import fee, money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
-from tradetui.desk.tables.columns.trade_columns import (
+from tradetui.desk.tables.columns.shared_columns import (
     PRODUCT,
     effect_column,
     fee_coin_column,

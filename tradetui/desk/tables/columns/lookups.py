@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
-from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column, worded_column
+from tradetui.desk.tables.columns.shared_columns import fee_coin_column, fee_column, side_column, worded_column
 from tradetui.wire.enums import TransferStatus, TransferType
 from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.text import scrub

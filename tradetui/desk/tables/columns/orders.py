@@ -19,7 +19,7 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
-from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
+from tradetui.desk.tables.columns.shared_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
 from tradetui.trading.trade_effect import effect_of_order
 
 if TYPE_CHECKING:
@@ -90,19 +90,17 @@ def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFor
 
 def orders_headline(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
     """The value that the rest of all orders buys and sells, in dollars at their own prices; `?` where one has none."""
-    worth = {True: Decimal(0), False: Decimal(0)}
-    unknown = ""
+    bought, sold, unknown = Decimal(0), Decimal(0), ""
     for row in rows:
-        order = row.record
-        effect = effect_of_order(order)
-        value = rest_value(order)
+        effect, value = effect_of_order(row.record), rest_value(row.record)
         if effect is None or value is None:
             unknown = "?"
+        elif effect.buys:
+            bought += value
         else:
-            worth[effect.buys] += value
+            sold += value
     places = None if cell_format.exact else 0
-    buys, sells = number(worth[True], places=places), number(worth[False], places=places)
-    return f"buys {buys}{unknown} · sells {sells}{unknown} USDT"
+    return f"buys {number(bought, places=places)}{unknown} · sells {number(sold, places=places)}{unknown} USDT"
 
 
 ORDERS_VIEW: Final[TableView[ProductRow[PendingOrder]]] = TableView(

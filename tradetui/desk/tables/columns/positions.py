@@ -28,7 +28,7 @@ from tradetui.desk.tables.cells.figure_columns import (
     size_column,
 )
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent_points
-from tradetui.desk.tables.columns.trade_columns import PRODUCT
+from tradetui.desk.tables.columns.shared_columns import PRODUCT
 from tradetui.trading.contract_math import known_sum
 from tradetui.trading.position_figures import (
     exposure_of,
@@ -190,9 +190,9 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     kept_longest="symbol,leg,unrealised,size,liquidation,mark,roi,entry,stop,liquidationPrice,value,funding"
     ",breakEvenPrice,takeProfit,leverage,realised,marginMode,productType,source",
 )
-_MOSTLY_SHARED: Final = frozenset({"marginMode", "source"})
-POSITION_COLUMNS: Final = tuple(column for column in _RANKED if column.id not in _MOSTLY_SHARED)
-SHARED_COLUMNS: Final = tuple(column for column in _RANKED if column.id in _MOSTLY_SHARED)
+_MOSTLY_EQUAL: Final = frozenset({"marginMode", "source"})
+POSITION_COLUMNS: Final = tuple(column for column in _RANKED if column.id not in _MOSTLY_EQUAL)
+MOSTLY_EQUAL_COLUMNS: Final = tuple(column for column in _RANKED if column.id in _MOSTLY_EQUAL)
 """Columns that are shown by themselves only where rows differ in them; the note says what all have in common."""
 
 
@@ -200,12 +200,13 @@ def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
     """The columns of these positions: with a column of what is said once, where it differs or warns."""
     positions = list(rows)
     common_ids = {
-        column.id for column in SHARED_COLUMNS if not positions or _shared_text(column, positions) is not None
+        column.id for column in MOSTLY_EQUAL_COLUMNS if not positions or _equal_text(column, positions) is not None
     }
     return tuple(column for column in _RANKED if column.id not in common_ids)
 
 
-def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
+def _equal_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
+    """The text that all have alike in a column; None where they differ, or one of them warns."""
     values = {column.value(position) for position in positions}
     if len(values) != 1 or any(column.tone is not None and column.tone(row) is Tone.WARN for row in positions):
         return None
@@ -279,8 +280,8 @@ def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
         parts.append(f"next funding {min(funding_times).astimezone(cell_format.zone):%H:%M}")
     if any(position.product_type.is_coin_margined for position in positions):
         parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
-    shared = {column.id: _shared_text(column, positions) for column in SHARED_COLUMNS}
-    parts += [text for column_id, text in shared.items() if text and (column_id, text) != ("source", "reported")]
+    equal_texts = {column.id: _equal_text(column, positions) for column in MOSTLY_EQUAL_COLUMNS}
+    parts += [text for column_id, text in equal_texts.items() if text and (column_id, text) != ("source", "reported")]
     return " · ".join(filter(None, parts))
 
 
@@ -293,7 +294,7 @@ def _total(amount: Decimal | None, positions: Sequence[Position], cell_format: C
 POSITIONS_VIEW: Final[TableView[Position]] = TableView(
     POSITION_COLUMNS,
     position_columns,
-    more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
+    more_columns=(*MOSTLY_EQUAL_COLUMNS, SUMMED_SINCE),
     footer=positions_footer,
     headline=positions_headline,
 )

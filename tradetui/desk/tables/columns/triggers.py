@@ -22,7 +22,13 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import price_column, size_column
 from tradetui.desk.tables.cells.number_format import text_or_unknown
-from tradetui.desk.tables.columns.trade_columns import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
+from tradetui.desk.tables.columns.shared_columns import (
+    PRICE_SOURCES,
+    PRODUCT,
+    away_column,
+    effect_column,
+    worded_column,
+)
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_orders import TriggerState, failure_reason, trigger_kind, trigger_state
 
