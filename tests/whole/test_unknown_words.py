@@ -25,6 +25,7 @@ from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_orders import trigger_state
 from tradetui.wire import enums
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.models.api_key import may_withdraw
 from tradetui.wire.models.shared_fields import FeeDetail
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +129,8 @@ EXERCISED = {
     "wire/models/futures_accounts.py:ReportedPosition.leg": POSITION,
     "wire/models/reversal.py:ReversalRequest.check_mode": POSITION,
     "wire/models/shared_fields.py:Sided.is_buy": WORDLESS,
-    "wire/models/spot.py:AccountInfo.is_copy_trader": WORDLESS,
+    "wire/models/api_key.py:AccountInfo.is_copy_trader": WORDLESS,
+    "wire/models/api_key.py:may_withdraw": WORDLESS,
     "wire/models/spot.py:SpotFill.is_taker": WORDLESS,
 }
 """By file and function, the test in which a word that nobody knows is met there, or keeps what rests on it from going
@@ -249,6 +251,7 @@ def row_of(name: str, **changes: object) -> Any:
         (lambda: fill_meaning("buy", "reduce_sideways_single", "one_way_mode").opens, None),
         (lambda: row_of("futures.contracts", symbol="BTCUSDT", symbolStatus="dozing").trades, False),
         (lambda: row_of("spot.account_info", userId="1", traderType="apprentice").is_copy_trader, None),
+        (lambda: may_withdraw(["zz"]), False),
     ],
 )
 def test_a_word_that_nobody_knows_decides_nothing(decided: Callable[[], object], as_nothing: object) -> None:
