@@ -7,7 +7,7 @@ is missing it is None, not zero.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
@@ -199,11 +199,12 @@ def read_period_results(
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
-        total=_figures(
-            sums.total, is_complete=not coverage.missing, funding_known=coverage.is_funding_known(sums.total.coins)
-        ),
+        total=coverage.figures(sums.total, is_complete=not coverage.missing),
         other_coins=tuple(_coin_line(coin, own, coverage) for coin, own in sorted(sums.other_coins.items())),
-        symbols=tuple(_symbol_lines(sums, coverage)),
+        symbols=tuple(
+            ResultLine(symbol, USDT, coverage.figures(own, is_complete=coverage.is_symbol_complete(sums, symbol)))
+            for symbol, own in sorted(sums.by_symbol.items())
+        ),
         days=days,
         coins=coins,
         equity=equity,
@@ -250,32 +251,22 @@ class _PeriodCoverage:
         """Whether no fill that may be settled in a coin is missing."""
         return not any(span.touches(self.since, self.until, coin) for span in self.missing)
 
-    def are_types_complete(self, product_types: Iterable[str]) -> bool:
-        return not any(span.product_type in product_types for span in self.missing)
+    def is_symbol_complete(self, sums: PeriodSums, symbol: str) -> bool:
+        """Whether no fill of a product type that trades a symbol is missing."""
+        return not any(span.product_type in sums.types_of_symbol[symbol] for span in self.missing)
 
     def is_part_complete(self, since: int, until: int) -> bool:
         """Whether no fill of a part of the period (Unix ms) is missing."""
         return not any(span.meets(since, until) for span in self.missing)
 
-    def is_funding_known(self, coins: Collection[str]) -> bool:
-        """Whether all bills of the period are read that may tell of funding in the coins."""
-        return self.is_funding_of_part_known(coins, self.since, self.until)
-
-    def is_funding_of_part_known(self, coins: Collection[str], since: int, until: int) -> bool:
+    def is_funding_known(self, coins: Collection[str], since: int, until: int) -> bool:
+        """Whether all bills of a part of the period are read that may tell of funding in the coins."""
         return all(self._bills.hold(since, until, coin) for coin in coins or (USDT,))
 
-
-def _symbol_lines(sums: PeriodSums, coverage: _PeriodCoverage) -> Iterator[ResultLine]:
-    for symbol, symbol_sums in sorted(sums.by_symbol.items()):
-        is_complete = coverage.are_types_complete(sums.types_of_symbol[symbol])
-        funding_known = coverage.is_funding_known(symbol_sums.coins)
-        yield ResultLine(symbol, USDT, _figures(symbol_sums, is_complete=is_complete, funding_known=funding_known))
-
-
-def _coin_line(coin: str, sums: CoinSums, coverage: _PeriodCoverage) -> ResultLine:
-    is_complete, funding_known = coverage.is_coin_complete(coin), coverage.is_funding_known(sums.coins)
-    figures = _figures(sums, is_complete=is_complete, funding_known=funding_known)
-    return ResultLine(coin, coin, replace(figures, is_converted=False))
+    def figures(self, sums: CoinSums, *, is_complete: bool) -> ResultFigures:
+        """The figures of sums over the whole period."""
+        funding_known = self.is_funding_known(sums.coins, self.since, self.until)
+        return _figures(sums, is_complete=is_complete, funding_known=funding_known)
 
 
 def _figures(sums: CoinSums, *, is_complete: bool, funding_known: bool) -> ResultFigures:
@@ -287,21 +278,26 @@ def _figures(sums: CoinSums, *, is_complete: bool, funding_known: bool) -> Resul
     )
 
 
+def _coin_line(coin: str, sums: CoinSums, coverage: _PeriodCoverage) -> ResultLine:
+    figures = coverage.figures(sums, is_complete=coverage.is_coin_complete(coin))
+    return ResultLine(coin, coin, replace(figures, is_converted=False))
+
+
 def _day_lines(sums: PeriodSums, coverage: _PeriodCoverage, zone: tzinfo) -> Iterator[ResultLine]:
     """Every calendar day from the first with a fill to the last of the period that has begun."""
     last_ms, coins = coverage.until, sums.total.coins
     day, last_day = min(sums.by_day, default=None), day_at(last_ms, zone)
-    rest_known = not coverage.missing and coverage.is_funding_known(coins)
+    rest_known = not coverage.missing and coverage.is_funding_known(coins, coverage.since, last_ms)
     while day is not None and day <= last_day:
         following = day + timedelta(days=1)
         is_complete, funding_known = True, True
         if not rest_known:
             since, until = day_start_ms(day, zone), min(day_start_ms(following, zone) - 1, last_ms)
             is_complete = coverage.is_part_complete(since, until)
-            funding_known = coverage.is_funding_of_part_known(coins, since, until)
+            funding_known = coverage.is_funding_known(coins, since, until)
             # Once nothing is missing any more, as mostly, the days that follow need not be asked for one by one.
-            rest_known = coverage.is_part_complete(until + 1, last_ms)
-            rest_known = rest_known and coverage.is_funding_of_part_known(coins, until + 1, last_ms)
+            rest = (until + 1, last_ms)
+            rest_known = coverage.is_part_complete(*rest) and coverage.is_funding_known(coins, *rest)
         day_sums = sums.by_day.get(day, _NOTHING)
         figures = _figures(day_sums, is_complete=is_complete, funding_known=funding_known)
         yield ResultLine(day.isoformat(), USDT, figures, day)

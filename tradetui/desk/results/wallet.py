@@ -55,52 +55,51 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
     """
     if query.symbols is not None or query.grouping is Grouping.SYMBOL:
         return list(rows)
+    unexplained = _unexplained_by_period(connection, query, rows)
     audited_rows = []
-    for group, audited in _audited(connection, query, rows).items():
-        beyond = dict(audited.unexplained or {})
-        audited_rows += [replace(row, unexplained=beyond.pop(row.coin, None)) for row in audited.rows]
-        for coin, amount in beyond.items():
+    for row in rows:
+        of_period = unexplained.get(_period_of(query, row), {})
+        audited_rows.append(replace(row, unexplained=of_period.pop(row.coin, None)))
+    for period, amounts in unexplained.items():
+        for coin, amount in amounts.items():
             if amount:
-                name = coin if query.grouping is Grouping.COIN else group
+                group = coin if query.grouping is Grouping.COIN else period
                 audited_rows.append(
-                    ResultRow(name, coin, ResultSums(), complete=True, funding=ZERO, unexplained=amount)
+                    ResultRow(group, coin, ResultSums(), complete=True, funding=ZERO, unexplained=amount)
                 )
     return sorted(audited_rows, key=lambda row: (row.group, row.coin))
 
 
 def unexplained_by_day(connection: sqlite3.Connection, query: ResultQuery, rates: Rates) -> dict[str, Decimal]:
     """The change of the wallets beyond net and transfers by day, in USDT, where that is known."""
-    days = _audited(connection, query, results(connection, query))
-    in_usdt = {
-        day: rates.in_usdt(audited.unexplained) for day, audited in days.items() if audited.unexplained is not None
-    }
+    days = _unexplained_by_period(connection, query, results(connection, query))
+    in_usdt = {day: rates.in_usdt(amounts) for day, amounts in days.items()}
     return {day: amount for day, amount in in_usdt.items() if amount is not None}
 
 
-class _AuditedGroup(NamedTuple):
-    """The rows of a period, and by coin what the wallet did beyond them; None where that is not known."""
-
-    rows: list[ResultRow]
-    unexplained: dict[str, Decimal] | None
+def _period_of(query: ResultQuery, row: ResultRow) -> str:
+    """The name of the day, week or month that a row is of; empty where rows are of the whole period."""
+    return row.group if query.grouping in PERIODS else ""
 
 
-def _audited(connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]) -> dict[str, _AuditedGroup]:
-    """By the name of each period; all rows are under the empty name where they are not by period."""
+def _unexplained_by_period(
+    connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]
+) -> dict[str, dict[str, Decimal]]:
+    """By period and coin what the wallets did beyond the rows; without periods of which that is not known."""
     audit = WalletAudit(connection, query)
     if query.grouping in PERIODS:
         spans = dict(_periods(query, audit.since))
     else:
         spans = {"": TimeSpan(query.since or 0, _NO_END if query.until is None else query.until)}
-    rows_by_group: defaultdict[str, list[ResultRow]] = defaultdict(list)
+    nets: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
     for row in rows:
-        rows_by_group[row.group if query.grouping in PERIODS else ""].append(row)
-    audited = {}
-    for group in sorted({*rows_by_group, *spans}):
-        of_group = rows_by_group[group]
-        moves = audit.moves(*spans[group], {row.coin: row.net for row in of_group}) if group in spans else None
-        unexplained = None if moves is None else {move.coin: move.unexplained for move in moves}
-        audited[group] = _AuditedGroup(of_group, unexplained)
-    return audited
+        nets[_period_of(query, row)][row.coin] = row.net
+    moves_by_period = {period: audit.moves(*span, nets[period]) for period, span in spans.items()}
+    return {
+        period: {move.coin: move.unexplained for move in moves}
+        for period, moves in moves_by_period.items()
+        if moves is not None
+    }
 
 
 def _periods(query: ResultQuery, since: int | None) -> Iterator[tuple[str, TimeSpan]]:

@@ -175,8 +175,8 @@ class Ledger:
             "INSERT OR REPLACE INTO ledger_leg"
             " (product_type, symbol, leg, state, applied_time, applied_ordinal, behind) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                (*key, dump_json(leg_as_json(kept.leg)), *kept.applied, kept.behind)
-                for key, kept in ((key, self._legs[key]) for key in self._changed_legs)
+                (*kept.leg.key, dump_json(leg_as_json(kept.leg)), *kept.applied, kept.behind)
+                for kept in map(self._legs.__getitem__, self._changed_legs)
             ],
         )
         self._changed_legs.clear()
