@@ -25,14 +25,7 @@ from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.sqlite_file import (
-    FileUnusable,
-    connect,
-    connect_existing,
-    is_damage,
-    open_file,
-    transaction,
-)
+from tradetui.storage.sqlite_file import FileUnusable, connect, connect_existing, is_damage, open_file, transaction
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill

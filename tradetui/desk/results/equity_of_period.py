@@ -10,14 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from tradetui.desk.archive.bills import bill_coverage, transfers
-from tradetui.desk.archive.equity import (
-    EquitySample,
-    EquitySeries,
-    Rates,
-    SampledEquity,
-    nearest_sample,
-    spacing_at,
-)
+from tradetui.desk.archive.equity import EquitySample, EquitySeries, Rates, SampledEquity, nearest_sample, spacing_at
 from tradetui.desk.archive.ledger.missing_fills import READ_LATELY_MS, were_read
 from tradetui.desk.results.curve_samples import curve_samples, points_at
 from tradetui.trading.results.returns import (

@@ -33,14 +33,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import CoinBooking, LegKey
 from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.result_sums import ResultSums
-from tradetui.trading.results.trips import (
-    RunningLeg,
-    Trip,
-    leg_as_json,
-    leg_from_json,
-    trip_as_json,
-    trip_path,
-)
+from tradetui.trading.results.trips import RunningLeg, Trip, leg_as_json, leg_from_json, trip_as_json, trip_path
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import ProductType
