@@ -327,8 +327,7 @@ class Desk:
         from tradetui.desk.archive.archive_rows import ArchiveRows
         from tradetui.desk.archive.row_queries import Selection
 
-        if dates is None:
-            return ArchiveRows(archive.rows, self.disk, Selection(kind), changed=changed)
+        dates = dates or DateFilter()
         selection = Selection(kind, since=dates.since, until=dates.until, ids=dates.archive_ids)
         tests = (dates.keeps_symbol,) if dates.symbols else ()
         return ArchiveRows(archive.rows, self.disk, selection, changed=changed, keeps_symbol=tests)

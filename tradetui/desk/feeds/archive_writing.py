@@ -36,7 +36,7 @@ class WriteBuffer(Generic[RecordT]):
         self._kind = kind
         self._disk = disk
         self._waiting: dict[str, ProductRow[RecordT]] = {}
-        self._gaps: dict[ProductType, Sequence[Gap]] | None = None
+        self._gaps: Mapping[ProductType, Sequence[Gap]] | None = None
 
     @property
     def waiting(self) -> list[ProductRow[RecordT]]:
@@ -46,13 +46,13 @@ class WriteBuffer(Generic[RecordT]):
     def take_back(self, row_id: str) -> None:
         self._waiting.pop(row_id, None)
 
-    async def open(self, archive: Archive, gaps: dict[ProductType, Sequence[Gap]] | None = None) -> None:
+    async def open(self, archive: Archive, gaps: Mapping[ProductType, Sequence[Gap]] | None = None) -> None:
         """From now on rows go to the archive, first of all those that waited for it."""
         self.archive = archive
         await self.put((), gaps)
 
     async def put(
-        self, rows: Iterable[ProductRow[RecordT]], gaps: dict[ProductType, Sequence[Gap]] | None = None
+        self, rows: Iterable[ProductRow[RecordT]], gaps: Mapping[ProductType, Sequence[Gap]] | None = None
     ) -> None:
         """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
         self._waiting.update((row.row_id, row) for row in rows)

@@ -46,7 +46,6 @@ class _PlanHistory:
 
     product_type: ProductType
     plan_type: PlanType
-    second_page_cursor: str | None = None
     sweep_cursor: str | None = None
     is_swept: bool = False
 
@@ -132,13 +131,12 @@ class TriggersReader:
         request = TriggerHistoryRequest(product_type=history.product_type, plan_type=history.plan_type)
         reply = await self._client.read(request)
         await self._keep(history, reply)
-        history.second_page_cursor = reply.cursor if reply.count else None
-        history.is_swept = history.is_swept or history.second_page_cursor is None
+        second_page = reply.cursor if reply.count else None
+        history.is_swept = history.is_swept or second_page is None
         # With the waiting plans known the sweep only has to catch what ended while nobody looked: one of them a poll.
-        due = (
-            not history.is_swept or not self.reports_waiting or self._history_turn % len(self._plan_histories) == index
-        )
-        cursor = history.sweep_cursor or history.second_page_cursor
+        has_turn = self._history_turn % len(self._plan_histories) == index
+        due = has_turn or not history.is_swept or not self.reports_waiting
+        cursor = history.sweep_cursor or second_page
         if cursor is None or not due:
             return
         reply = await self._client.read(request.changed(id_less_than=cursor))

@@ -43,8 +43,6 @@ _MINUTE_MS: Final = 60_000
 def _amount_column(
     id_: str, title: str, width: int, value: Callable[[ResultFigures], Decimal | None], *, signed: bool = True
 ) -> Column[ResultLine]:
-    """Money in a line's coin: `~` before what was turned over from another one, `?` behind what misses fills."""
-
     def shown(line: ResultLine, cell_format: CellFormat) -> str:
         return amount_text(value(line.figures), line.coin, line.figures, cell_format, signed=signed)
 
@@ -57,7 +55,7 @@ def _amount_column(
 def amount_text(
     amount: Decimal | None, coin: str, figures: ResultFigures, cell_format: CellFormat, *, signed: bool = True
 ) -> str:
-    """An amount of some figures with the marks of its reservations."""
+    """`~` before what was turned over from another coin, `?` behind what misses fills."""
     text = money(amount, coin, cell_format, signed=signed)
     if not amount:
         return text

@@ -343,11 +343,10 @@ class FillHistory:
         fresh += [row for row in latest.values() if corrections.accept(self._rows.get(row.row_id), row)]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
-        if (missing := self._missing) != self._gaps_kept:
-            self._gaps_kept = missing
-            await self.write_buffer.put(fresh, {self.product_type: self._gaps_kept})
-        else:
-            await self.write_buffer.put(fresh)
+        missing = self._missing
+        changed_gaps = {self.product_type: missing} if missing != self._gaps_kept else None
+        self._gaps_kept = missing
+        await self.write_buffer.put(fresh, changed_gaps)
         self._check_not_forgotten(beginning)
         self._remember(fresh)
 

@@ -83,12 +83,8 @@ class JoinedReads(Generic[FeedRowT]):
     @property
     def rows(self) -> list[FeedRowT]:
         """The rows of all parts, in the order of the product types."""
-        return [
-            row
-            for product_type in self.product_types
-            if product_type in self.last
-            for row in self.last[product_type].rows
-        ]
+        parts = (self.last[product_type] for product_type in self.product_types if product_type in self.last)
+        return [row for part in parts for row in part.rows]
 
 
 async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]:
