@@ -19,9 +19,9 @@ from textual.widgets import Input, Static
 
 from tradetui.ui.app_protocols import KeyedScreen
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.header.header_content import Alarm
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
+from tradetui.ui.key_bindings.line_box import LineBox
 
 _BESIDE_LINES: Final = 10  # cells of the dialog and its frame beside the lines
 _NARROWEST: Final = 12  # the fewest cells of a key's description

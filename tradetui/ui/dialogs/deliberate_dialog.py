@@ -18,8 +18,8 @@ from textual.widgets.button import ButtonVariant
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.dialogs.line_box import one_line
 from tradetui.ui.key_bindings.binding_registry import key_named
+from tradetui.ui.key_bindings.line_box import one_line
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text import scrub
 

@@ -18,7 +18,7 @@ from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.dialogs.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import counted

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.dialogs.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 
 

@@ -19,8 +19,8 @@ from tradetui.desk.intents.states import WrongStep
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
-from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text import scrub
 

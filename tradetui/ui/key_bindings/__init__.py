@@ -1,1 +1,1 @@
-"""Key bindings: the one registry behind help, footer, palette, `tradetui keys` and the README."""
+"""What is typed: the registry of key bindings behind help, footer, palette and README, the queue of keys, and a box."""

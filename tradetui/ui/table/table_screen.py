@@ -15,9 +15,9 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
-from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.key_bindings.binding_registry import KeyBinding, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import chosen_columns

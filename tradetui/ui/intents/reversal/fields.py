@@ -20,9 +20,9 @@ from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, typing_reason
 from tradetui.desk.reversal.preview import Preview
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.key_bindings.binding_registry import bound_keys
 from tradetui.ui.key_bindings.key_queue import TypedInput
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.decimal_text import typed_number
 

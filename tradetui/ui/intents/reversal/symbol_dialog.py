@@ -15,7 +15,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.trading.positions import Position
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.dialogs.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 
 
