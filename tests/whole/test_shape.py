@@ -510,7 +510,7 @@ def attributes_never_read(modules: Mapping[str, Syntax]) -> dict[str, str]:
 
 def test_no_attribute_is_written_that_nothing_reads(package: Mapping[Path, Syntax]) -> None:
     unread = attributes_never_read(by_name(package))
-    assert unread == {"_return_code": "tradetui.ui.application.app"}, "Textual reads this one"
+    assert unread == {"_return_code": "tradetui.ui.application.textual_app"}, "Textual reads this one"
 
 
 def test_an_attribute_that_a_rename_left_behind_is_recognised() -> None:
@@ -524,7 +524,6 @@ def test_an_attribute_that_a_rename_left_behind_is_recognised() -> None:
 ONE_MEANING = {
     "LIVE_BUSINESS_TYPES": "the embedded exchange writes the live exchange's words apart from the client on purpose",
     "ZERO": "Decimal(0), in two rooms that may not see each other",
-    "ask_to_try_again": "ui/application/lazy_imports.py loads the function of this name when it is first called",
     "run": "what a command is started by: commands/NAME.py with run(arguments)",
     "TYPE_CHECKING": "the name type checkers know; importing it from typing would cost the start of every command",
 }

@@ -83,22 +83,16 @@ class TradingApp(Protocol):
     settings: UiSettings
     failure: str | None
     """Why the chosen account could not be opened."""
+    chosen: int
+    """The index of the open profile."""
+    preferences: ScreenPreferences
+    """The choices made on the screen: theme, columns, order."""
+    lookup: Screen[None] | None
+    """The lookup that covers the panels, if one is open."""
 
     @property
     def desk(self) -> Desk | None:
         """The open desk, None while one is being opened."""
-
-    @property
-    def preferences(self) -> ScreenPreferences:
-        """The choices made on the screen: theme, columns, order."""
-
-    @property
-    def chosen(self) -> int:
-        """The index of the open profile."""
-
-    @property
-    def looks_up(self) -> bool:
-        """Whether a lookup covers the panels."""
 
     @property
     def keyed_screen(self) -> KeyedScreen:
@@ -120,8 +114,11 @@ class TradingApp(Protocol):
     def key_named(self, id_: str) -> str:
         """The first key of a binding, as the profile sets it and a person writes it."""
 
-    def lock_or_unlock(self) -> None: ...
-    def action_leave(self) -> None: ...
+    def lock_or_unlock(self) -> None:
+        """Lock trading at once; unlocking asks first."""
+
+    def action_leave(self) -> None:
+        """Quit; asks first while an outcome is unknown or a new key is not saved."""
 
 
 def trading_app(node: DOMNode) -> TradingApp:

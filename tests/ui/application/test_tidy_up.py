@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tradetui.ui.application.app import _tidy_up
+from tradetui.ui.application.textual_app import _tidy_up
 
 
 @pytest.fixture

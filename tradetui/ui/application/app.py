@@ -6,45 +6,29 @@ It does no network or disk work itself: what builds a desk runs in a thread, and
 from __future__ import annotations
 
 import asyncio
-import gc
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from textual import events, on
-from textual.app import App
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from tradetui.ui.app_protocols import (
-    FollowsDesk,
-    KeyedScreen,
-    OpenLookup,
-    OpenMessage,
-    SeesEveryKey,
-    ask_in_dialog,
-    is_of_results,
-)
+from tradetui.ui.app_protocols import FollowsDesk, KeyedScreen, OpenLookup, OpenMessage, ask_in_dialog, is_of_results
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.open_desk import OpenDesk
+from tradetui.ui.application.textual_app import TextualApp
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.binding_registry import key_named
-from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
-from tradetui.ui.settings.themes import THEMES, first_theme
+from tradetui.ui.settings.themes import first_theme
 from tradetui.ui.settings.ui_settings import PreferenceWriter, ProfileLook, ScreenPreferences, TableChoice, UiSettings
-from tradetui.ui.terminal.ascii_filter import AsciiFilter
-from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
-from tradetui.ui.terminal.drawn_once import StyledOnce
 from tradetui.ui.terminal.mouse_capture import MOUSE_OFF, MOUSE_ON, switch_mouse
 
 if TYPE_CHECKING:
-    from textual.filter import LineFilter
-
     from tradetui.desk.alerts.alert_event import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
@@ -53,20 +37,9 @@ if TYPE_CHECKING:
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 _Read = TypeVar("_Read")
-CRASHED: Final = 1  # the exit code after a failure of the program
-STARTED_S: Final = 3.0  # seconds after which the start is over, so that collecting garbage delays nothing
-_ASCII: Final = AsciiFilter()
 
 
-def _tidy_up() -> None:
-    """Collect garbage once after the start, and exempt modules and classes from later collections."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(500, 3, 3)  # garbage in cycles is kept a fifth as long, which spares half a MiB and more
-    gc.enable()
-
-
-class TradeApp(App[None], inherit_bindings=False):
+class TradeApp(TextualApp, inherit_bindings=False):
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
     COMMANDS = {lazy_imports.palette}
@@ -77,63 +50,22 @@ class TradeApp(App[None], inherit_bindings=False):
     ]
 
     def __init__(self, settings: UiSettings) -> None:
-        silence_textual_log()
-        # no-color.org lets the variable count when it is not empty; Textual lets an empty one count too.
-        without_colours = bool(os.environ.get("NO_COLOR"))
-        if not without_colours:
-            os.environ.pop("NO_COLOR", None)
-        # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
-        # colours are chosen.
-        super().__init__(ansi_color=True if without_colours else None)
+        super().__init__(has_utf8=settings.terminal.has_utf8)
         self._take_settings(settings)
-        self._open_desk = OpenDesk()
-        self.failure: str | None = None
-        self.chosen = settings.chosen
-        self.animation_level = "none"
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.preferences = settings.preferences
-        self._set_first_theme(first_theme(settings.theme, self.preferences.theme, settings.terminal))
+        self.preferences, self.chosen = settings.preferences, settings.chosen
+        self.set_first_theme(first_theme(settings.theme, self.preferences.theme, settings.terminal))
         if self.settings.keys:
             self.set_keymap(dict(self.settings.keys))
         self._preference_writer = PreferenceWriter(self)
+        self._open_desk = OpenDesk()
         self._main: MainScreen | None = None
         self._main_is_open = asyncio.Event()  # set once the main screen has taken the place of the start screen
         self.lookup: LookupScreen | None = None
-        self.key_order = KeyOrder(self, self._dispatch_key)
         self._trading_lock = TradingLock(self, self._lock_changed)
-
-    def _set_first_theme(self, name: str) -> None:
-        """Set a theme before anything is parsed: a later change parses every style once more."""
-        theme = next(theme for theme in THEMES if theme.name == name)
-        if theme.ansi:
-            self.theme = name  # the theme of the terminal's own colours changes more than styles
-            return
-        self.set_reactive(App.theme, name)
-        self.stylesheet.set_variables(self.get_css_variables())
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        filters = super().get_line_filters()
-        return filters if self.settings.terminal.has_utf8 else [*filters, _ASCII]
 
     def get_default_screen(self) -> Screen[Any]:
         """The start screen, painted before the main screen, which then is always the lowest, is imported."""
         return StartScreen(self.settings, self.begin)
-
-    def get_screen(self, screen: Any, screen_class: Any = None) -> Any:
-        """The screen with its styles parsed: Textual parses them only after styling it, and all others again."""
-        shown: Screen[Any] = super().get_screen(screen, screen_class)
-        if unread := [file for file in shown.css_path if not self.stylesheet.has_source(str(file))]:
-            self.stylesheet.read_all(unread)
-            self.stylesheet.parse()
-        if isinstance(shown, StyledOnce) and not shown.is_attached:
-            shown.take_size_classes(self.size)
-        return shown
-
-    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """The screen as SVG; the spaces that a text begins with are kept by every renderer."""
-        drawn = super().export_screenshot(title=title, simplify=simplify)
-        return drawn.replace("<text ", '<text xml:space="preserve" ')
 
     @property
     def main(self) -> MainScreen:
@@ -141,57 +73,21 @@ class TradeApp(App[None], inherit_bindings=False):
             self._main = lazy_imports.main_screen(self.settings)
         return self._main
 
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colours our styles name, for themes that do not define them."""
-        return dict(THEMES[0].variables)
-
-    def _paint_all(self, _: object) -> None:
-        """Paint every cell: another program used the terminal meanwhile, or a colour's meaning has changed."""
-        for screen in self.screen_stack:
-            screen.refresh(layout=True)
-            for widget in screen.walk_children():
-                widget.refresh()
-
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, self._paint_all)
-        self.theme_changed_signal.subscribe(self, self._paint_all)
         self._show_notices()
 
     def _show_notices(self) -> None:
         for sentence in filter(None, (*map(str, self._key_troubles), self.settings.notice)):
             notify(self, sentence, severity="warning", seconds=10)
 
-    async def on_event(self, event: events.Event) -> None:
-        """Queue keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
-        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
-            await super().on_event(event)
-            return
+    def note_typing(self) -> None:
         if self.desk is not None:
             self.desk.alerts.delivery.typed()
-        if not (
-            self.key_order.is_busy
-            and isinstance(event, events.Key)
-            and await self._check_bindings(event.key, priority=True)
-        ):
-            await self.key_order.add(event)
-
-    async def _dispatch_key(self, event: TypedInput) -> None:
-        """Pass the key to the screen, which may drop it, and then to the focused widget."""
-        screen = self.screen
-        if isinstance(screen, SeesEveryKey) and not screen.before_key(event):
-            return
-        await super().on_event(event)
-
-    async def on_key(self, event: events.Key) -> None:
-        """Run a key's binding if no widget took the key, or have the screen show that it does nothing."""
-        event.prevent_default()  # Textual's own method would look for the binding once more
-        if not await self._check_bindings(event.key) and isinstance(self.screen, KeyedScreen):
-            self.screen.say_unbound(event)
 
     async def begin(self) -> None:
+        """Open the chosen profile, and put the main screen in the place of the start screen meanwhile."""
         if not self.settings.inline_start:
-            gc.disable()
-            self.set_timer(STARTED_S, _tidy_up)
+            self.postpone_garbage()
         self.open_profile(self.chosen)
         with self.batch_update():
             await self.push_screen(self.main)
@@ -272,10 +168,6 @@ class TradeApp(App[None], inherit_bindings=False):
     # Screens
 
     @property
-    def looks_up(self) -> bool:
-        return self.lookup is not None
-
-    @property
     def keyed_screen(self) -> KeyedScreen:
         return next(
             (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
@@ -347,7 +239,6 @@ class TradeApp(App[None], inherit_bindings=False):
         return key_named(id_, self.settings.keys)
 
     def action_leave(self) -> None:
-        """Quit; asks first while an outcome is unknown or a new key is not saved."""
         reasons = []
         if self.desk is not None and self.desk.holds_unsaved_keys:
             reasons.append("NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.")
@@ -377,10 +268,3 @@ class TradeApp(App[None], inherit_bindings=False):
         self.copy_to_clipboard(text)
         shown = text.replace("\t", "  ")
         notify(self, f"Copied {what}: {shown if len(shown) <= 60 else shown[:59] + '…'}")
-
-    def _fatal_error(self) -> None:
-        # Textual's own prints every local variable of every frame.
-        error = self._exception
-        self.failure = crash_report(error) if error is not None else "internal error"
-        self._return_code = CRASHED
-        self._close_messages_no_wait()

@@ -54,17 +54,17 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
     return LookupScreen(settings, table, texts)
 
 
-def lost_journal_dialog(intents: Intents) -> Screen[None]:
-    from tradetui.ui.intents.journal_dialogs import LostJournalDialog
+def ask_about_journal(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
+    """Ask whether to go on without a journal that was lost, or to try one again that could not be written.
 
-    return LostJournalDialog(intents)
+    `changed` is called once it was written.
+    """
+    from tradetui.ui.intents.journal_dialogs import LostJournalDialog, ask_to_try_again
 
-
-def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
-    """Ask whether to try a journal again that could not be written; `changed` is called after a success."""
-    from tradetui.ui.intents.journal_dialogs import ask_to_try_again
-
-    ask_to_try_again(app, intents, changed)
+    if intents.loss is not None:
+        app.push_screen(LostJournalDialog(intents))
+    else:
+        ask_to_try_again(app, intents, changed)
 
 
 def confirm_dialog(title: str, question: str, action: str) -> Screen[bool | None]:

@@ -53,10 +53,8 @@ class TradingLock:
             self.lock(desk)
         elif desk.intents.other_owner:
             notify(self._app, desk.intents.other_owner, severity="error", seconds=30)
-        elif desk.intents.loss is not None:
-            self._app.push_screen(lazy_imports.lost_journal_dialog(desk.intents))
-        elif desk.intents.fault is not None:
-            lazy_imports.ask_to_try_again(self._app, desk.intents, self._changed)
+        elif desk.intents.loss is not None or desk.intents.fault is not None:
+            lazy_imports.ask_about_journal(self._app, desk.intents, self._changed)
         elif not desk.intents.locked:
             self.lock(desk)
         else:

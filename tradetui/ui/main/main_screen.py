@@ -59,11 +59,11 @@ class MainScreen(TableScreen):
         self.panels, self.positions_panel = self._area.panels, self._area.positions_panel
         self.focused_panel: str = POSITIONS.name
         self.paused = False
-        self.product: str | None = None
-        self._painting = False
-        self._painted_at = 0.0
-        self._day: date | None = None
-        self._storage_trouble: str | None = None
+        self.product: str | None = None  # the product type that is shown; None for all
+        self._painting = False  # whether a paint is requested that has not begun
+        self._painted_at = 0.0  # monotonic seconds
+        self._day: date | None = None  # the day that times were last shown for
+        self._storage_trouble: str | None = None  # the trouble that was shown last
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
@@ -261,7 +261,7 @@ class MainScreen(TableScreen):
         """Poll visible feeds at their own pace, and hidden or covered ones more slowly."""
         if self.desk is not None:
             for name, panel in self.panels.items():
-                self.desk.set_hidden(name, is_hidden=not panel.display or self.trade_app.looks_up)
+                self.desk.set_hidden(name, is_hidden=not panel.display or self.trade_app.lookup is not None)
 
     def go_to(self, name: str) -> None:
         self.focused_panel = name

@@ -60,8 +60,8 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.dates: DateFilter | None = None
         self._dates_title = ""
         self.in_other_view = False
-        self._shown_generation = (False, -1)
-        self._sentence: Static | None = None
+        self._shown_generation = (False, -1)  # whether of the other view, and the generation of the rows
+        self._sentence: Static | None = None  # made with the first sentence
         self._shown_sentence = ""
         self._shown_trouble = READING
         self.border_subtitle = READING
