@@ -70,7 +70,7 @@ class HeaderBar(Widget):
     def __init__(self, settings: UiSettings, chosen: int) -> None:
         """`chosen` is the index of the profile that is open or being opened."""
         super().__init__(id="header")
-        self._painted_at = -QUIET_SECONDS
+        self._painted_at = -QUIET_SECONDS  # when the whole bar was last brought up to date
         self.begin(settings.environment, settings.access, settings.profiles[chosen].name)
 
     def begin(self, environment: str, access: str, account: str) -> None:

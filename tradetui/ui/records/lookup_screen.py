@@ -52,13 +52,13 @@ class LookupScreen(TableScreen):
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(settings)
         self.kind = LOOKUPS[table]
-        self._texts = dict(texts or {})
+        self._texts = dict(texts or {})  # what the form is filled in with when it opens next, instead of the query
         self.rows_table = RecordTable(self.kind.columns, id=f"table-{table}")
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
         self.lookup: Lookup | None = None
         self._focused: RecordTable[object] = self.rows_table
         self._unsubscribe: Callable[[], None] = lambda: None
-        self._painting = False
+        self._painting = False  # whether a paint is requested that has not begun
         self._shown_generation = -1
         self._zoomed = False
 

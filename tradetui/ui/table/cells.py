@@ -40,12 +40,12 @@ class Cells(Generic[RowT]):
     def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
         self.columns = tuple(columns)
         self.cell_format = cell_format
-        self.sorted_by: str | None = None
+        self.sorted_by: str | None = None  # the id of the column that sorts the rows
         self.layout = ColumnLayout()
         self.outgrown = False  # whether a text is longer than its column, so that columns are to be laid out again
-        self._room = 0
-        self._longest = [0] * len(self.columns)
-        self._rows: dict[str, Drawn] = {}
+        self._room = 0  # the cells that the columns were laid out in
+        self._longest = [0] * len(self.columns)  # the cells of each column's longest text so far
+        self._rows: dict[str, Drawn] = {}  # the rows drawn in this layout and format, by id
         self.lay_out(sum(column.width + GAP for column in self.columns))
 
     # Layout

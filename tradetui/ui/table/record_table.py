@@ -20,7 +20,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer
 from tradetui.desk.tables.rows.row_source import RowSource, RowT_co, SelfOrdering, Sort
 from tradetui.ui.key_bindings.binding_registry import Move
-from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, FooterParts, Line, TableLines
+from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, FooterParts, Line, TableLines, footer_parts
 from tradetui.ui.table.table_model import ScrollAnchor, TableModel, Viewport
 from tradetui.ui.terminal.drawn_once import LinewiseScrollView, TrueColours
 
@@ -74,10 +74,10 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         self.cursor, self.sort_filter = self.model.cursor, self.model.sort_filter
         self._drawn: dict[int, Line] = {}  # what each line of the screen showed when it was last drawn
         self._lines = TableLines(self)
-        self._header: Strip | None = None
-        self._drawn_note = ""
-        self._laid_out_room = 0
-        self._laying_out = False
+        self._drawn_note = ""  # what the footer's note said when it was last drawn
+        self._header: Strip | None = None  # None where the titles have changed since they were drawn
+        self._laid_out_room = 0  # the cells that the columns were laid out in; 0 has them measured again
+        self._laying_out = False  # whether drawing has requested another layout, which is not made yet
 
     # Content
 
@@ -157,7 +157,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
 
     @property
     def _footer_parts(self) -> FooterParts:
-        return self.model.footer_parts(self.size.height - 1)
+        return footer_parts(self.model.footer, self.rows.count, self.size.height - 1)
 
     @property
     def viewport(self) -> Viewport:

@@ -13,7 +13,7 @@ from tradetui.desk.tables.cells.column import Column, Footer
 from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, SelfOrdering, loaded_rows
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.table_lines import MARGIN, FooterParts, Line, footer_parts
+from tradetui.ui.table.table_lines import MARGIN, Line
 from tradetui.wire.text import scrub
 
 
@@ -104,9 +104,6 @@ class TableModel(Generic[RowT_co]):
             return Line(row_index < self.rows.count, has_cursor)
         drawn = self.cells.drawn_row(self.rows.row_id(row_index) or "", record)
         return Line(True, has_cursor, drawn.texts, drawn.tones)
-
-    def footer_parts(self, room: int) -> FooterParts:
-        return footer_parts(self.footer, self.rows.count, room)
 
     def note(self, viewport: Viewport, *, has_totals: bool) -> str:
         """How many rows are above and below the visible ones, and the footer's note on all of them."""
