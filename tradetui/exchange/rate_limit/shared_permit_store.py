@@ -122,6 +122,13 @@ class _Occupied(NamedTuple):
     owner: str
 
 
+class _Opening(NamedTuple):
+    """When a use may begin or, where that is not certain yet, when to look again (s)."""
+
+    at: float
+    is_certain: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a claim came to: a use, or nothing before `look_again` (s).
@@ -190,30 +197,29 @@ class PermitStore:
             quota, grants = self._read_quota(key, limit)
             allowed = quota.allowed(now)
             occupied = self._occupied(key)
-            begins, look_again = self._when(occupied, quota, allowed, feed=feed, now=now)
-            if begins is None and self._end_uses_of_dead(occupied, now):
+            opening = self._opening(occupied, quota, allowed, feed=feed, now=now)
+            if not opening.is_certain and self._end_uses_of_dead(occupied, now):
                 occupied = self._occupied(key)
-                begins, look_again = self._when(occupied, quota, allowed, feed=feed, now=now)
-            if feed and begins is not None and (turn_ends := self._turn_of_another(key, now)) is not None:
-                begins, look_again = None, min(now + POLL_S, turn_ends)
+                opening = self._opening(occupied, quota, allowed, feed=feed, now=now)
+            if feed and opening.is_certain and (turn_ends := self._turn_of_another(key, now)) is not None:
+                opening = _Opening(min(now + POLL_S, turn_ends), False)
             counted, address_claim = None, None
-            if begins is not None and address is not None:
-                address_claim = self._addresses.claim(address, now=now, begins=begins, hold_s=hold_s)
-                if address_claim.counts_until is None:
-                    begins, look_again = None, address_claim.begins
-                else:
-                    begins = address_claim.begins
+            if opening.is_certain and address is not None:
+                address_claim = self._addresses.claim(address, now=now, begins=opening.at, hold_s=hold_s)
+                opening = _Opening(address_claim.begins, address_claim.counts_until is not None)
+                if address_claim.counts_until is not None:
                     counted = CountedCall(address.address, address_claim.counts_until)
             ends = tuple(use.ends / NS for use in occupied)
             use = None
-            if begins is not None:
+            if opening.is_certain:
                 grants += 1
-                ends = (begins + hold_s, *ends)
-                use = PermitUse(self._occupy(key, begins, ends[0]), key, limit, begins, len(ends) - grants, counted)
+                ends = (opening.at + hold_s, *ends)
+                row = self._occupy(key, opening.at, ends[0])
+                use = PermitUse(row, key, limit, opening.at, len(ends) - grants, counted)
             if feed:
-                self._write_turn(key, now, None if use is not None else look_again)
+                self._write_turn(key, now, None if use is not None else opening.at)
             self._write_quota(key, quota, grants)
-            return Claim(use, look_again, ends, allowed, quota.withheld > 0, quota.paused_until, address_claim)
+            return Claim(use, opening.at, ends, allowed, quota.withheld > 0, quota.paused_until, address_claim)
 
     def replied(self, use: PermitUse, now: float, remaining: int | None) -> None:
         """A reply came at `now`: the permit is back when it has cooled."""
@@ -264,30 +270,30 @@ class PermitStore:
                 key = after + key.removeprefix(before)
         return key
 
-    def _when(
+    def _opening(
         self, occupied: list[_Occupied], quota: EndpointQuota, allowed: int, *, feed: bool, now: float
-    ) -> tuple[float | None, float]:
-        """When a use may begin, None where that is not known yet; and when to look again. `occupied` end latest first.
+    ) -> _Opening:
+        """When the endpoint has a permit, by those of it that are taken, which end latest first.
 
         How this process's own calls end it is told; how others' end only the file knows, which is read again soon.
         """
         if now < quota.paused_until:
-            return None, quota.paused_until
+            return _Opening(quota.paused_until, False)
         room = allowed - (reserved_for_interactive(allowed) if feed else 0)
         if len(occupied) < room:
-            return now, now
+            return _Opening(now, True)
         first_free = occupied[room - 1]
         free_at = first_free.ends / NS
         change = max(quota.next_change(now), now + 0.001)
         soon = min(now + POLL_S, change)
         if not first_free.is_end_known:
             others = any(use.owner != self._owner for use in occupied if not use.is_end_known)
-            return None, soon if others else min(free_at, change)
+            return _Opening(soon if others else min(free_at, change), False)
         if feed:
-            return None, min(free_at, change)
+            return _Opening(min(free_at, change), False)
         if first_free.owner == self._owner and free_at - now > _HEAD_START_S:
-            return None, min(free_at - _HEAD_START_S, soon)
-        return free_at, free_at
+            return _Opening(min(free_at - _HEAD_START_S, soon), False)
+        return _Opening(free_at, True)
 
     def _turn_of_another(self, key: str, now: float) -> float | None:
         """Until when the feeds of a process that has waited for longer go first; None where there is none."""
