@@ -61,7 +61,7 @@ async def compare(base_url: str) -> dict[str, list[float]]:
     from tests.wire.whole_reply import read_reply
     from tradetui.exchange import Credentials, ExchangeReader
     from tradetui.exchange.rate_limit.budget import NoBudget
-    from tradetui.wire.endpoints.catalogue import endpoint
+    from tradetui.wire.endpoints.catalogue import CATALOGUE
 
     peer = ccxt.bitget({"apiKey": "key", "secret": "secret", "password": "passphrase", "enableRateLimit": False})
     peer.urls["api"] = {name: base_url for name in peer.urls["api"]}
@@ -78,7 +78,7 @@ async def compare(base_url: str) -> dict[str, list[float]]:
 
     async def floor() -> int:
         reply = await bare.get(base_url + PATH, params={"productType": "USDT-FUTURES"})
-        return len(read_reply(endpoint("futures.pending_orders"), reply.content).rows)
+        return len(read_reply(CATALOGUE["futures.pending_orders"], reply.content).rows)
 
     async def ours() -> int:
         return len((await own.futures.pending_orders(product_type="USDT-FUTURES")).rows)

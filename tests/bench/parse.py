@@ -16,7 +16,7 @@ import ccxt
 
 from tests.bench.report import Report, by_turns, median_ratio
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 BLOCKS = 15
 ROUNDS = 20
@@ -96,7 +96,7 @@ def compare() -> dict[str, list[float]]:
     peer = ccxt.bitget()
     peer.set_markets([_MARKET])
     market = peer.market("BTC/USDT:USDT")
-    orders = endpoint("futures.pending_orders")
+    orders = CATALOGUE["futures.pending_orders"]
 
     def theirs() -> int:
         return len(peer.parse_orders(json.loads(page)["data"]["entrustedList"], market))

@@ -13,7 +13,7 @@ from tradetui.commands.show.options import show_parser
 from tradetui.commands.show.reading import ahead
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import Busy
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.spot import SpotBill
 
@@ -77,7 +77,7 @@ async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahe
     options = show_parser().parse_args(["spot-bills", *flags])
     client = cast(ExchangeReader, PagesClient(pages))
     progress = reading.ReadingProgress("spot-bills")
-    stream = reading.RowsReader(options, client, endpoint("spot.bills"), None, progress).stream(None)
+    stream = reading.RowsReader(options, client, CATALOGUE["spot.bills"], None, progress).stream(None)
     first = await anext(stream)
     await asyncio.sleep(0)
     assert first.row_id == "0"

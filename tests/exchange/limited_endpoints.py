@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint, RateLimit
 
 
@@ -14,4 +14,4 @@ def limited(
     name: str = "futures.fills",
     scope: Literal["uid", "ip"] = "uid",
 ) -> Endpoint:
-    return endpoint("futures.fills")._replace(name=name, limit=RateLimit(per_second, copy_trader, scope))
+    return CATALOGUE["futures.fills"]._replace(name=name, limit=RateLimit(per_second, copy_trader, scope))

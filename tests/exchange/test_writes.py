@@ -258,14 +258,8 @@ async def test_a_carrier_built_to_read_refuses_to_write() -> None:
     # And a reader's calls refuse before the transport does.
     reader = ExchangeReader(CREDENTIALS, app=app, clock=LoopClock(START_MS))
     with pytest.raises(ReadOnly):
-        await reader._calls.call(_reverse(), reader.priority, body=b"{}")
+        await reader._calls.call(CATALOGUE["futures.reverse"], reader.priority, body=b"{}")
     assert posts(app) == []
-
-
-def _reverse() -> Any:
-    from tradetui.wire.endpoints.catalogue import endpoint
-
-    return endpoint("futures.reverse")
 
 
 async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> None:

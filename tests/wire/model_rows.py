@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
 
@@ -195,7 +195,7 @@ ROWS: dict[str, dict[str, Any]] = {
 
 def body(endpoint_name: str, *rows: object, **envelope: object) -> bytes:
     """A successful reply of this endpoint holding these rows, in the endpoint's shape."""
-    where: Endpoint = endpoint(endpoint_name)
+    where: Endpoint = CATALOGUE[endpoint_name]
     data: Any = list(rows)
     if where.rows_key is not None:
         data = {where.rows_key: data, "endId": "7"}
@@ -207,7 +207,7 @@ def body(endpoint_name: str, *rows: object, **envelope: object) -> bytes:
 
 def read(endpoint_name: str, *rows: object, **envelope: object) -> Reply[Any]:
     """These rows, read."""
-    return read_reply(endpoint(endpoint_name), body(endpoint_name, *rows, **envelope))
+    return read_reply(CATALOGUE[endpoint_name], body(endpoint_name, *rows, **envelope))
 
 
 def one(endpoint_name: str, row: object) -> Any:

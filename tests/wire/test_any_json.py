@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.wire.model_rows import FILL, ORDER, ROWS, one
 from tests.wire.whole_reply import read_reply
 from tradetui.wire.decimal_text import trimmed_digits
-from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.reply import Reply, UnreadableBody
 from tradetui.wire.json_text import dump_json, load_json
 
@@ -42,7 +42,7 @@ def test_every_digit_of_a_figure_survives(text: str) -> None:
 @given(DIGITS)
 def test_every_digit_of_a_json_number_survives(text: str) -> None:
     body = json.dumps({"code": "00000", "data": [{**ROWS["convert.history"], "toCoinSize": "@"}]})
-    record = read_reply(endpoint("convert.history"), body.replace('"@"', text).encode()).rows[0]
+    record = read_reply(CATALOGUE["convert.history"], body.replace('"@"', text).encode()).rows[0]
     assert record.to_coin_size == Decimal(text)
     assert load_json(dump_json(record.received))["toCoinSize"] == record.received["toCoinSize"]
 
@@ -69,7 +69,7 @@ def test_any_payload_is_rows_lost_rows_or_unreadable(data: Any, name: str) -> No
 def test_any_values_of_known_fields_are_read_or_counted(row: dict[str, Any], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(ROWS)))
     rows = [{**ROWS[name], **row}, ROWS[name], row]
-    where = endpoint(name)
+    where = CATALOGUE[name]
     payload = {where.rows_key: rows} if where.rows_key else rows
     reply = _read(name, json.dumps({"code": "00000", "data": payload}).encode())
     assert reply is not None
@@ -80,14 +80,14 @@ def test_any_values_of_known_fields_are_read_or_counted(row: dict[str, Any], dat
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_reply_or_unreadable(body: bytes) -> None:
     with pytest.raises(UnreadableBody):
-        read_reply(endpoint("futures.fills"), b"\x00" + body)
+        read_reply(CATALOGUE["futures.fills"], b"\x00" + body)
 
 
 @given(st.integers(min_value=0, max_value=400))
 def test_half_a_reply_is_unreadable(cut: int) -> None:
     body = json.dumps({"code": "00000", "data": {"fillList": [FILL]}}).encode()
     with pytest.raises(UnreadableBody):
-        read_reply(endpoint("futures.fills"), body[: min(cut, len(body) - 1)])
+        read_reply(CATALOGUE["futures.fills"], body[: min(cut, len(body) - 1)])
 
 
 @given(JSON)
@@ -100,7 +100,7 @@ def test_a_deeply_nested_unknown_field_is_kept() -> None:
     for depth in (50, 400, 900):
         text = json.dumps({"code": "00000", "data": {"fillList": ["@"]}})
         row = json.dumps({**FILL, "profit": "#", "more": "#"}).replace('"#"', "[" * depth + "]" * depth)
-        reply = read_reply(endpoint("futures.fills"), text.replace('"@"', row).encode())
+        reply = read_reply(CATALOGUE["futures.fills"], text.replace('"@"', row).encode())
         assert reply.rows[0].profit is None
         assert "profit" in reply.rows[0].unreadable
         assert dump_json(reply.rows[0].received)
@@ -115,7 +115,7 @@ def test_an_absurd_exponent_is_written_short() -> None:
 
 def _read(name: str, body: bytes) -> Reply[Any] | None:
     try:
-        reply = read_reply(endpoint(name), body)
+        reply = read_reply(CATALOGUE[name], body)
     except UnreadableBody:
         return None
     for row in reply.rows:

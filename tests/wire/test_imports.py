@@ -14,11 +14,11 @@ before = set(sys.modules)
 import tradetui.wire
 for module in pkgutil.iter_modules(tradetui.wire.__path__, "tradetui.wire."):
     __import__(module.name)
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.reply import read_data, read_envelope
 row = {"tradeId": "1", "symbol": "X", "price": "1", "baseVolume": "1", "side": "buy", "cTime": "1780000000000"}
 body = json.dumps({"code": "00000", "data": {"fillList": [row]}}).encode()
-assert len(read_data(endpoint("futures.fills"), read_envelope(body)).rows) == 1
+assert len(read_data(CATALOGUE["futures.fills"], read_envelope(body)).rows) == 1
 loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(json.dumps(sorted(loaded - set(sys.stdlib_module_names))))
 """

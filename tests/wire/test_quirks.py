@@ -11,7 +11,7 @@ import pytest
 
 from tests.wire.model_rows import ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import read_reply
-from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import RowLaw
 from tradetui.wire.endpoints.reply import read_envelope
 from tradetui.wire.errors import InvalidRequest
@@ -22,7 +22,7 @@ from tradetui.wire.product_types import ProductType
 
 
 def test_id_less_than_one_is_the_first_page_of_transfers() -> None:
-    page = endpoint("broker.transfers").page
+    page = CATALOGUE["broker.transfers"].page
     assert page is not None
     assert page.first == "1"
     assert TransfersRequest(id_less_than="1").query() == [("idLessThan", "1")]
@@ -32,7 +32,7 @@ def test_id_less_than_one_is_the_first_page_of_transfers() -> None:
 
 
 def test_a_limit_over_a_hundred_is_only_allowed_where_it_gives_a_hundred() -> None:
-    page = endpoint("broker.transfers").page
+    page = CATALOGUE["broker.transfers"].page
     assert page is not None
     assert (page.capped, page.maximum) == (True, 100)
     assert TransfersRequest(limit=101).query() == [("limit", "101")]
@@ -95,7 +95,7 @@ def test_pending_orders_without_times_ask_for_orders_of_any_age() -> None:
     assert not {"startTime", "endTime"} & {name for name, _ in request.query()}
     old = one("futures.pending_orders", {**ORDER, "cTime": "1500000000000"})
     assert old.c_time == datetime(2017, 7, 14, 2, 40, tzinfo=UTC)
-    assert endpoint("futures.pending_orders").law is RowLaw.WHOLE
+    assert CATALOGUE["futures.pending_orders"].law is RowLaw.WHOLE
 
 
 def test_ids_need_not_be_numbers() -> None:
@@ -151,7 +151,7 @@ def test_both_spellings_of_a_time() -> None:
 def test_both_names_of_the_message() -> None:
     text = body("spot.bills", ROWS["spot.bills"]).replace(b'"msg"', b'"message"')
     assert read_envelope(text).msg == "success"
-    assert len(read_reply(endpoint("spot.bills"), text).rows) == 1
+    assert len(read_reply(CATALOGUE["spot.bills"], text).rows) == 1
 
 
 def test_both_words_for_crossed() -> None:
@@ -198,7 +198,7 @@ def test_a_page_without_end_id_goes_on_after_its_last_row() -> None:
     data = {"entrustedList": [ORDER, {**ORDER, "orderId": "15", "size": None}]}
     text = json.dumps({"code": "00000", "requestTime": 1, "data": data}).encode()
     for name in ("futures.pending_orders", "futures.live_triggers"):
-        assert read_reply(endpoint(name), text).cursor == "15"
+        assert read_reply(CATALOGUE[name], text).cursor == "15"
 
 
 def test_a_trailing_stop_has_no_price_and_a_whole_position_stop_no_size() -> None:
@@ -211,7 +211,7 @@ def test_a_trailing_stop_has_no_price_and_a_whole_position_stop_no_size() -> Non
 def test_a_reply_s_leverage_may_be_a_number() -> None:
     row = {"posMode": "one_way_mode", "crossedMarginLeverage": 3, "marginCoin": "USDT"}
     text = json.dumps({"code": "00000", "requestTime": 1, "data": row}).encode()
-    settings = read_reply(endpoint("futures.account"), text).rows[0]
+    settings = read_reply(CATALOGUE["futures.account"], text).rows[0]
     assert settings.crossed_margin_leverage == Decimal(3)
     assert settings.position_mode == "one_way_mode"
 
@@ -219,7 +219,7 @@ def test_a_reply_s_leverage_may_be_a_number() -> None:
 def test_order_detail_tells_its_status_under_state() -> None:
     for name in ("state", "status"):
         text = json.dumps({"code": "00000", "data": {"orderId": "1", name: "filled"}}).encode()
-        assert read_reply(endpoint("futures.order_detail"), text).rows[0].state == "filled"
+        assert read_reply(CATALOGUE["futures.order_detail"], text).rows[0].state == "filled"
 
 
 def test_two_fills_of_one_trade_id_are_told_apart_however_they_stand_in_the_reply() -> None:
@@ -241,17 +241,17 @@ def test_an_id_that_came_through_a_float_has_lost_its_digits_and_makes_its_row_u
     text = json.dumps(
         {"code": "00000", "data": {"fillList": [{**FILL_ROW, "side": "buy", "tradeId": "id", "orderId": "id"}]}}
     )
-    lost = read_reply(endpoint("futures.fills"), text.replace('"id"', written).encode())
+    lost = read_reply(CATALOGUE["futures.fills"], text.replace('"id"', written).encode())
     assert [row.reason for row in lost.undecodable_rows] == ["FuturesFill without a readable tradeId"]
-    whole = read_reply(endpoint("futures.fills"), text.replace('"id"', "1399999999999999999").encode())
+    whole = read_reply(CATALOGUE["futures.fills"], text.replace('"id"', "1399999999999999999").encode())
     assert [fill.order_id for fill in whole.rows] == ["1399999999999999999"]
     nameless = text.replace('"tradeId": "id"', '"tradeId": "1"').replace('"id"', written)
-    assert [fill.order_id for fill in read_reply(endpoint("futures.fills"), nameless.encode()).rows] == [None]
+    assert [fill.order_id for fill in read_reply(CATALOGUE["futures.fills"], nameless.encode()).rows] == [None]
 
 
 @pytest.mark.parametrize("kind", ["planType", "planStatus"])
 def test_orders_and_trigger_orders_that_a_gateway_swaps_are_unreadable(kind: str) -> None:
-    pending, triggers = endpoint("futures.pending_orders"), endpoint("futures.live_triggers")
+    pending, triggers = CATALOGUE["futures.pending_orders"], CATALOGUE["futures.live_triggers"]
     order = {**FILL_ROW, "orderId": "7", "size": "1", "status": "live", "side": "buy"}
     trigger = {**order, kind: "live", "triggerPrice": "2"}
     for rows_of, right, swapped in ((pending, order, trigger), (triggers, trigger, order)):

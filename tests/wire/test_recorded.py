@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.wire.whole_reply import RefusedReply, read_reply
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.reply import UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import MEANINGS, CodeGroup, meaning, write_refused
 from tradetui.wire.json_text import dump_json
@@ -50,7 +50,7 @@ def test_no_recorded_file_is_left_out(recorded: Path) -> None:
 
 def _held(path: Path) -> None:
     body = path.read_bytes()
-    reply = read_reply(endpoint(ENDPOINTS[path.stem.split("__")[0]]), body)
+    reply = read_reply(CATALOGUE[ENDPOINTS[path.stem.split("__")[0]]], body)
     assert reply.undecodable_rows == (), path
     data = json.loads(body, parse_float=Decimal)["data"]
     rows: Any = data
@@ -79,7 +79,7 @@ def _nothing_lost(raw: dict[str, Any], record: Record, path: Path) -> None:
 
 
 def test_values_of_the_recorded_fills(recorded: Path) -> None:
-    reply = read_reply(endpoint("futures.fills"), (recorded / "mix-fills__captured-mixed-modes.json").read_bytes())
+    reply = read_reply(CATALOGUE["futures.fills"], (recorded / "mix-fills__captured-mixed-modes.json").read_bytes())
     raw = json.loads((recorded / "mix-fills__captured-mixed-modes.json").read_bytes())["data"]["fillList"]
     assert [str(fill.price) for fill in reply.rows] == [row["price"] for row in raw]
     assert [str(fill.fee_detail[0].total_fee) for fill in reply.rows] == [
@@ -98,10 +98,10 @@ def test_recorded_empty_pages_are_empty_and_end_the_paging(recorded: Path) -> No
     for data in pages:
         name = next(name for key, name in names.items() if key in data)
         body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": data}).encode()
-        reply = read_reply(endpoint(name), body)
+        reply = read_reply(CATALOGUE[name], body)
         assert (reply.rows, reply.undecodable_rows, reply.end_id, reply.cursor) == ((), (), None, None)
     flat = b'{"code":"00000","msg":"success","requestTime":1,"data":[]}'
-    assert read_reply(endpoint("futures.positions"), flat).rows == ()
+    assert read_reply(CATALOGUE["futures.positions"], flat).rows == ()
 
 
 def test_recorded_errors_are_errors_with_code_and_message(recorded: Path) -> None:
@@ -120,7 +120,7 @@ def test_recorded_errors_are_errors_with_code_and_message(recorded: Path) -> Non
         if "requestTime" in reply["body"]:
             assert envelope.request_time == int(reply["body"]["requestTime"])
         with pytest.raises(RefusedReply):
-            read_reply(endpoint("futures.fills"), body)
+            read_reply(CATALOGUE["futures.fills"], body)
         if envelope.code != "1":
             assert envelope.code in MEANINGS, envelope.code
             refused = write_refused(envelope.code, 400, envelope.msg)
@@ -130,7 +130,7 @@ def test_recorded_errors_are_errors_with_code_and_message(recorded: Path) -> Non
 
 def test_received_values_print_as_they_came(recorded: Path) -> None:
     body = (recorded / "convert-record__documented.json").read_bytes()
-    reply = read_data(endpoint("convert.history"), read_envelope(body))
+    reply = read_data(CATALOGUE["convert.history"], read_envelope(body))
     raw = json.loads(body)["data"]["dataList"][0]
     assert json.loads(dump_json(reply.rows[0].received)) == raw
     assert isinstance(json.loads(dump_json(reply.rows[0].received))["fromCoinSize"], int)

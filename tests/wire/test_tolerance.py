@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from tests.wire.model_rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import RefusedReply, read_reply
 from tradetui.wire.decimal_text import trimmed_digits
-from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import RowLaw
 from tradetui.wire.endpoints.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.enums import PositionSide
@@ -26,12 +26,12 @@ ODD: tuple[object, ...] = ({"a": [1]}, [[1, None]], "½", True, -1e400, "0x1F", 
 
 
 def _required(name: str, field: str) -> bool:
-    model = endpoint(name).row
+    model = CATALOGUE[name].row
     return next(field_info for field_info in model.model_fields.values() if field_info.alias == field).is_required()
 
 
 def _attribute(name: str, field: str) -> str:
-    return next(key for key, field_info in endpoint(name).row.model_fields.items() if field_info.alias == field)
+    return next(key for key, field_info in CATALOGUE[name].row.model_fields.items() if field_info.alias == field)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,7 +111,7 @@ def test_numbers_may_be_json_numbers_and_lose_no_digit() -> None:
     text = text.replace('"fromCoinSize": "100"', '"fromCoinSize": 100.00000000000000000001')
     text = text.replace('"id": "55"', '"id": 1501234567890123456789')
     text = text.replace('"ts": "1780000000000"', '"ts": 1780000000000')
-    record = read_reply(endpoint("convert.history"), text.encode()).rows[0]
+    record = read_reply(CATALOGUE["convert.history"], text.encode()).rows[0]
     assert record.id == "1501234567890123456789"
     assert str(record.from_coin_size) == "100.00000000000000000001"
     assert record.ts == datetime(2026, 5, 28, 20, 26, 40, tzinfo=UTC)
@@ -202,21 +202,21 @@ def test_a_null_payload_is_an_empty_history_and_no_answer_to_what_is_held_now(na
     body = f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode()
     if name in ("futures.positions", "futures.accounts", "futures.pending_orders"):
         with pytest.raises(UnreadableBody, match="is empty"):
-            read_reply(endpoint(name), body)
-    elif endpoint(name).law is not RowLaw.SINGLE:
-        assert read_reply(endpoint(name), body).rows == ()
+            read_reply(CATALOGUE[name], body)
+    elif CATALOGUE[name].law is not RowLaw.SINGLE:
+        assert read_reply(CATALOGUE[name], body).rows == ()
 
 
 def test_a_null_payload_for_the_keys_owner_names_none() -> None:
     body = b'{"code":"00000","msg":"","requestTime":1,"data":null}'
-    assert read_reply(endpoint("spot.account_info"), body).rows == ()
+    assert read_reply(CATALOGUE["spot.account_info"], body).rows == ()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if endpoint(name).rows_key is not None])
+@pytest.mark.parametrize("name", [name for name in NAMES if CATALOGUE[name].rows_key is not None])
 def test_a_null_list_is_empty(name: str) -> None:
-    for data in (f'{{"{endpoint(name).rows_key}":null,"endId":null}}', "{}", '{"endId":null}'):
+    for data in (f'{{"{CATALOGUE[name].rows_key}":null,"endId":null}}', "{}", '{"endId":null}'):
         body = f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode()
-        assert read_reply(endpoint(name), body).rows == ()
+        assert read_reply(CATALOGUE[name], body).rows == ()
 
 
 def test_null_lists_in_rows_are_empty() -> None:
@@ -228,12 +228,12 @@ def test_rows_under_an_unexpected_name_are_not_taken_for_none() -> None:
     for data in ({"orderList": [ORDER]}, {"entrustedList": "x"}, {"entrustedList": {"a": 1}}, "text", 7):
         text = json.dumps({"code": "00000", "requestTime": 1, "data": data}).encode()
         with pytest.raises(UnreadableBody):
-            read_reply(endpoint("futures.pending_orders"), text)
+            read_reply(CATALOGUE["futures.pending_orders"], text)
 
 
 def test_a_bare_list_where_an_object_is_usual_is_read() -> None:
     text = json.dumps({"code": "00000", "requestTime": 1, "data": [ORDER]}).encode()
-    reply = read_reply(endpoint("futures.pending_orders"), text)
+    reply = read_reply(CATALOGUE["futures.pending_orders"], text)
     assert (len(reply.rows), reply.cursor) == (1, ORDER["orderId"])
 
 
@@ -290,7 +290,7 @@ def test_the_envelope_in_its_variants() -> None:
     assert read_envelope(b'{"code":"1","msg":"","message":"System error"}').msg == "System error"
     assert read_envelope(b'{"code":"1","requestTime":"later"}').request_time is None
     with pytest.raises(RefusedReply) as refused:
-        read_reply(endpoint("futures.fills"), b'{"code":"40014","msg":"no"}')
+        read_reply(CATALOGUE["futures.fills"], b'{"code":"40014","msg":"no"}')
     assert refused.value.envelope.code == "40014"
 
 
@@ -308,7 +308,7 @@ def test_secrets_of_replies_are_never_shown(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["copytrading.create_api_key", "subaccounts.create_batch"])
 def test_secrets_of_rows_that_cannot_be_read_are_kept_and_not_shown(name: str) -> None:
-    model = endpoint(name).row
+    model = CATALOGUE[name].row
     field = next(iter(model.secrets))
     key = next(field_info.alias for field_info in model.model_fields.values() if field_info.is_required())
     assert key is not None
@@ -324,7 +324,7 @@ def test_secrets_of_rows_that_cannot_be_read_are_kept_and_not_shown(name: str) -
 
 def test_the_fast_and_the_careful_reading_agree() -> None:
     for name, row in ROWS.items():
-        model = endpoint(name).row
+        model = CATALOGUE[name].row
         read_fast = read_rows(model, [row])
         assert read_fast is not None
         careful = model.from_row(row)
@@ -378,7 +378,7 @@ def test_positions_of_both_legs_have_their_own_keys() -> None:
 
 
 def test_a_payload_without_its_rows_is_not_an_empty_one() -> None:
-    orders = endpoint("futures.pending_orders")
+    orders = CATALOGUE["futures.pending_orders"]
 
     def read(data: object) -> int:
         body = json.dumps({"code": "00000", "msg": "success", "requestTime": 1, "data": data}).encode()

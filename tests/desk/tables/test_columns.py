@@ -29,7 +29,7 @@ from tradetui.profiles.model import Intervals
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.trading.spot_totals import NOT_NAMED, added
 from tradetui.wire.decimal_text import trimmed_digits
-from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.errors import ENDPOINT_LABELS
 from tradetui.wire.models.spot import ConvertRecord
@@ -60,7 +60,7 @@ def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
 
 def optional_fields(table: str) -> list[str]:
     """What a row need not have; a trigger order's status tells it from other orders."""
-    record = endpoint(TABLES[table].endpoint_name).row
+    record = CATALOGUE[TABLES[table].endpoint_name].row
     names = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     return [name for name in names if name != "planStatus"]
 
@@ -72,7 +72,7 @@ def column(table: str, id_: str) -> Column[Any]:
 @pytest.mark.parametrize("table", TABLES)
 def test_every_field_of_the_interface_can_be_a_column(table: str) -> None:
     named = {column.id for column in TABLES[table].every_column} | UNDER_OTHER_NAMES.get(table, set())
-    assert set(endpoint(TABLES[table].endpoint_name).row.names()) <= named
+    assert set(CATALOGUE[TABLES[table].endpoint_name].row.names()) <= named
 
 
 @pytest.mark.parametrize("table", TABLES)

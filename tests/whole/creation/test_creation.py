@@ -570,10 +570,10 @@ async def test_entries_of_a_key_store_that_was_never_opened_are_refused(tmp_path
 
 
 def test_the_paths_are_the_catalogue_s() -> None:
-    from tradetui.wire.endpoints.catalogue import endpoint
+    from tradetui.wire.endpoints.catalogue import CATALOGUE
 
     names = ("subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key")
-    assert [endpoint(name).path for name in names] == [BATCH, BROKER, COPY]
+    assert [CATALOGUE[name].path for name in names] == [BATCH, BROKER, COPY]
 
 
 async def test_a_key_of_another_account_creates_nothing_whatever_is_unlocked(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs, Net
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
@@ -123,7 +123,7 @@ async def test_a_long_search_reads_positions_ever_less_often_and_still_ends_with
         on.hold(long="2")
         on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
         clock = on.client.clock
-        began_s, path = clock.monotonic(), endpoint("futures.positions").path
+        began_s, path = clock.monotonic(), CATALOGUE["futures.positions"].path
         searching = asyncio.create_task(on.reverse(LONG))
         await asyncio.sleep(10)
         after_ten_s = on.sandbox.counts["GET", path]

@@ -26,7 +26,7 @@ from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.positions import FromFills, Position, reported, with_mark
 from tradetui.trading.positions_from_fills import PositionBook
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.exchange_time import unix_ms
@@ -136,7 +136,7 @@ class PositionsReader:
     async def _reported(self, product_type: ProductType) -> ProductPart[Position]:
         if self.source == "reported":
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
-            self._client.capabilities.answered(endpoint("futures.positions"))
+            self._client.capabilities.answered(CATALOGUE["futures.positions"])
         client = self._client if product_type in self.parts.last else self._first_client
         reply = await client.read(PositionsRequest(product_type=product_type))
         positions = [

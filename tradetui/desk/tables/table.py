@@ -71,9 +71,9 @@ class Table(Generic[RowT_co]):
 
     @property
     def endpoint(self) -> Endpoint:
-        from tradetui.wire.endpoints.catalogue import endpoint
+        from tradetui.wire.endpoints.catalogue import CATALOGUE
 
-        return endpoint(self.endpoint_name)
+        return CATALOGUE[self.endpoint_name]
 
     @property
     def view(self) -> TableView[RowT_co]:

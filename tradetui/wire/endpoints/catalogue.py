@@ -231,11 +231,6 @@ CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType(
 _BY_REQUEST: Final = {entry.request: entry for entry in CATALOGUE.values()}
 
 
-def endpoint(name: str) -> Endpoint:
-    """The endpoint of this name; raises KeyError."""
-    return CATALOGUE[name]
-
-
 def endpoint_of(request: type[Request[Any]]) -> Endpoint:
     """The endpoint that takes this kind of request; raises KeyError."""
     return _BY_REQUEST[request]
