@@ -239,7 +239,7 @@ class Creation:
 
     async def _answered(self, attempt: _Attempt, reply: Reply[Any]) -> CreationStatus:
         if isinstance(attempt.request, CreateSubaccountRequest):
-            return await self._broker_created(attempt.intent, attempt.request, reply.rows[0])
+            return await self._broker_created(attempt.intent, attempt.request.subaccount_name, reply.rows[0])
         issued_keys, others = match_issued_keys(attempt.requested_keys, reply.rows, reply.undecodable_rows)
         shown = [masked_secrets(row.received) for row in (*reply.rows, *reply.undecodable_rows)]
         self._unsaved[attempt.intent] = UnsavedKeys(
@@ -247,13 +247,11 @@ class Creation:
         )
         return await self.keep(attempt.intent)
 
-    async def _broker_created(
-        self, intent: str, request: CreateSubaccountRequest, row: BrokerSubaccount
-    ) -> CreationStatus:
+    async def _broker_created(self, intent: str, name: str, row: BrokerSubaccount) -> CreationStatus:
         outcome = f"created: UID {row.sub_uid}, {row.status or 'status not given'}"
         await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
         await self._intents.note(intent, State.SETTLED, {"outcome": outcome})
-        item = CreatedItem(row.subaccount_name or request.subaccount_name, outcome, True)
+        item = CreatedItem(row.subaccount_name or name, outcome, good=True)
         sentence = "The sub-account was created."
         return CreationStatus(intent, CreationKind.BROKER_SUBACCOUNT, State.SETTLED, sentence, rows=(item,))
 

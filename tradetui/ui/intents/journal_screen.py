@@ -34,13 +34,6 @@ from tradetui.wire.text import shown_of
 if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
-_TONES: Final = {
-    State.SETTLED: Tone.PLAIN,
-    State.WITHDRAWN: Tone.MUTED,
-    State.REJECTED: Tone.MUTED,
-    State.RELEASED: Tone.MUTED,
-}
-
 
 def _began_at(intent: Intent) -> datetime:
     return utc_moment(intent.events[0].at_ms)
@@ -51,7 +44,9 @@ def _end_of(intent: Intent) -> str:
 
 
 def _tone_of(intent: Intent) -> Tone:
-    return _TONES.get(intent.state, Tone.WARN)
+    if intent.state is State.SETTLED:
+        return Tone.PLAIN
+    return Tone.MUTED if intent.state in ENDED else Tone.WARN
 
 
 _COLUMNS: Final[tuple[Column[Intent], ...]] = ranked(

@@ -105,8 +105,10 @@ class _Attribution:
     """Which of the fills since then are taken for our order's."""
 
     plan: ReversalPlan
+    acknowledged: bool
+    """Whether the exchange said that it took the order."""
     seen_as_ours: bool
-    """Whether the exchange said that it took the order, or showed an order or a fill of our id."""
+    """Whether it said so, or showed an order or a fill of our id."""
     inferred: bool
     """Whether trades alone, by their sizes, show that it took the order, and it is too late for it to come."""
     by_size: tuple[FuturesFill, ...]
@@ -134,11 +136,10 @@ def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Cl
     Of an order the exchange does not know by its id only another reversal's trades tell.
     """
     own = _attribute_fills(plan_of_order(plan, look.order_size), look, acknowledged=acknowledged)
-    own_volume = sum((fill.base_volume for fill in look.own_fills), ZERO)
-    standing = _standing(own, look, own_volume, acknowledged=acknowledged)
+    standing = _standing(own, look)
     outcome = _outcome(own, look, standing)
-    filled = _filled(look, own_volume)
-    closed, opened = _closed_and_opened(own.plan, own.ours, filled, own_volume)
+    filled = _filled(look)
+    closed, opened = _closed_and_opened(own, look, filled)
     fills = own.ours if _are_all(own.ours, closed, opened) and not own.other_leg.ambiguous else ()
     if own.other_leg.ambiguous:
         opened = None
@@ -184,6 +185,7 @@ def _attribute_fills(plan: ReversalPlan, look: Observation, *, acknowledged: boo
     everything = (*look.own_fills, *look.other_fills)
     return _Attribution(
         plan=plan,
+        acknowledged=acknowledged,
         seen_as_ours=seen_as_ours,
         inferred=inferred,
         by_size=by_size,
@@ -220,11 +222,11 @@ def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPla
     return replace(plan, results=results) if results else plan
 
 
-def _standing(own: _Attribution, look: Observation, own_volume: Decimal, *, acknowledged: bool) -> Standing:
+def _standing(own: _Attribution, look: Observation) -> Standing:
     """Where the order stands: what its own reports say, unless fills and holdings forbid to take it for the end."""
     if any(fill.order_id in look.live_orders for fill in own.traced):
         return Standing.PENDING
-    reported = _reported_standing(own, look, own_volume, acknowledged=acknowledged)
+    reported = _reported_standing(own, look)
     if reported is Standing.COMPLETE:
         by_fills_alone = look.order is None and bool(own.ours)
         doubtful = own.other_leg.doubtful or (by_fills_alone and may_be_closing_alone(own.plan, own.ours))
@@ -237,7 +239,7 @@ def _standing(own: _Attribution, look: Observation, own_volume: Decimal, *, ackn
     return reported
 
 
-def _reported_standing(own: _Attribution, look: Observation, own_volume: Decimal, *, acknowledged: bool) -> Standing:
+def _reported_standing(own: _Attribution, look: Observation) -> Standing:
     """Where the order stands by its state, its filled size and what is held."""
     plan, order = own.plan, look.order
     status = order.status if order is not None else None
@@ -251,9 +253,9 @@ def _reported_standing(own: _Attribution, look: Observation, own_volume: Decimal
     if own.guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
     volume = look.order_volume
-    if status is not None and not volume and not own_volume:
+    if status is not None and not volume and not look.own_volume:
         return Standing.ABSENT if _too_late(look) else Standing.UNSEEN
-    if volume is not None and own_volume < volume:
+    if volume is not None and look.own_volume < volume:
         # Where fills name no order, what was planned is held all the same.
         return Standing.PARTIAL if came_true else Standing.LAGGING
     if complete and own.effect == look.held:
@@ -261,9 +263,9 @@ def _reported_standing(own: _Attribution, look: Observation, own_volume: Decimal
     # Taken, but not known yet where orders can be asked for: somebody else's trades may be what is held. Fills of ours
     # that came to something else are not all there, or one of them is wrong.
     unasked = look.answer is not OrderAnswer.NO_SUCH_ORDER
-    if complete and status is None and acknowledged and unasked and not (look.own_fills or look.other_fills):
+    if complete and status is None and own.acknowledged and unasked and not (look.own_fills or look.other_fills):
         return Standing.COMPLETE
-    if status is None and not own_volume and look.held == plan.before:
+    if status is None and not look.own_volume and look.held == plan.before:
         # Shown in a state that nobody knows, not pending, and without effect: a minute without change ends it.
         return Standing.PARTIAL if order is not None and _too_late(look) else Standing.UNSEEN
     return Standing.PARTIAL
@@ -308,24 +310,24 @@ def _ended_otherwise(plan: ReversalPlan, look: Observation) -> bool:
     return status is not None and status.is_over and look.order_volume not in planned
 
 
-def _filled(look: Observation, own_volume: Decimal) -> Decimal | None:
+def _filled(look: Observation) -> Decimal | None:
     if look.order is not None:
-        return max(look.order.base_volume or ZERO, own_volume)
+        return max(look.order.base_volume or ZERO, look.own_volume)
     volumes = [row.base_volume for row in look.pending if row.base_volume is not None]
-    return max(sum(volumes, ZERO), own_volume) if volumes or own_volume else None
+    return max(sum(volumes, ZERO), look.own_volume) if volumes or look.own_volume else None
 
 
 def _closed_and_opened(
-    plan: ReversalPlan, ours: Sequence[FuturesFill], filled: Decimal | None, own_volume: Decimal
+    own: _Attribution, look: Observation, filled: Decimal | None
 ) -> tuple[Decimal | None, Decimal | None]:
     """The sizes that our fills have closed and opened; the filled size of an order alone closes first, then opens."""
-    held = holdings_after(plan.before, ours)
-    if held is None or (filled is None and not ours):
+    plan, held = own.plan, holdings_after(own.plan.before, own.ours)
+    if held is None or (filled is None and not own.ours):
         return None, None
     closed, opened = moves(plan, held)
     if closed < ZERO or opened < ZERO:
         return None, None  # the position was turned round before: what ours closed is not what was planned
-    nameless_volume = sum((fill.base_volume for fill in ours if not fill.order_id), ZERO)
-    not_in_fills = max(ZERO, (filled or ZERO) - own_volume - nameless_volume)
+    nameless_volume = sum((fill.base_volume for fill in own.ours if not fill.order_id), ZERO)
+    not_in_fills = max(ZERO, (filled or ZERO) - look.own_volume - nameless_volume)
     closes = min(not_in_fills, max(ZERO, max(result.closed for result in plan.results) - closed))
     return closed + closes, opened + not_in_fills - closes

@@ -65,6 +65,11 @@ class Observation:
     """The positions of the product type, as they were read."""
 
     @property
+    def own_volume(self) -> Decimal:
+        """The size of the fills that carry our order's id."""
+        return sum((fill.base_volume for fill in self.own_fills), ZERO)
+
+    @property
     def order_volume(self) -> Decimal | None:
         """The order's own filled size, in the base coin; None where there is no order."""
         if self.order is None:

@@ -173,9 +173,8 @@ def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstima
 
 
 def _away(price: Decimal, mark_price: Decimal, *, places: int) -> str:
-    return (
-        f"{per_cent(abs(price - mark_price) / mark_price, places=places)} {'above' if price > mark_price else 'below'}"
-    )
+    where = "above" if price > mark_price else "below"
+    return f"{per_cent(abs(price - mark_price) / mark_price, places=places)} {where}"
 
 
 def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
