@@ -117,35 +117,17 @@ class OrderReads:
         params = sent.plan.params
         order = await self.order(params, sent.intent, replied_order_id)
         orders = await self._market_state.orders(params.product_type, params.symbol)
-        observed_orders = self._market_state.observed_orders
-        for row in orders:
-            if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
-                observed_orders.remember(sent.intent, row.order_id, row.size)
-        observed_order = observed_orders.get(sent.intent)
-        order_id = observed_order.order_id if observed_order is not None else replied_order_id
-        order_size = observed_order.size if observed_order is not None else None
-        if order.detail is not None:
-            order_size = order.detail.size or order_size
-        pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
+        order_id, order_size = self._id_and_size(sent, order, orders, replied_order_id)
         held = await self._market_state.held(params.product_type, params.symbol)
         all_fills = await self._page_back(sent, held)
-        fills = new_fills(all_fills, sent)
-        own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
-        if _come_twice(own, order.detail):
-            fills, own = _without_repeats(fills), _without_repeats(own)
-        others = tuple(fill for fill in fills if fill not in own)
-        if order_id is not None and order.detail is not None and order.detail.order_source:
-            self._sources[order_id] = order.detail.order_source
-        source = self._sources.get(order_id or "") or None
-        if order.answer is OrderAnswer.NO_SUCH_ORDER and order_id is None:
-            source = ""  # an exchange that has not kept our id names its source all the same
-        foreign, kindred = await self._orders_by_source(sent, source, others)
+        own, others = _own_and_others(new_fills(all_fills, sent), order_id, order.detail)
+        foreign, kindred = await self._orders_by_source(sent, self._source_of(order, order_id), others)
         contradicting = contradiction(sent.plan, own, others, held.positions)
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_REPORTED else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
             order=order.detail,
-            pending=pending,
+            pending=tuple(row for row in orders if _is_ours(row, sent, order_id)),
             held=holdings_of(held.positions, params.product_type, params.symbol, _mode(held, params.mode)),
             own_fills=own,
             other_fills=others,
@@ -163,6 +145,27 @@ class OrderReads:
             proven=not unproven_since(held.positions, params.symbol),
             positions=held.positions,
         )
+
+    def _id_and_size(
+        self, sent: Sent, order: OrderReading, orders: Sequence[PendingOrder], replied_order_id: str | None
+    ) -> tuple[str | None, Decimal | None]:
+        """Our order's id and its size (base coin), where either was ever seen; remembered for the next look."""
+        observed_orders = self._market_state.observed_orders
+        for row in orders:
+            if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
+                observed_orders.remember(sent.intent, row.order_id, row.size)
+        observed = observed_orders.get(sent.intent)
+        order_id, size = (replied_order_id, None) if observed is None else (observed.order_id, observed.size)
+        return order_id, (order.detail.size if order.detail is not None else None) or size
+
+    def _source_of(self, order: OrderReading, order_id: str | None) -> str | None:
+        """What made our order, as the exchange names it; empty where any reversal may have, None where unknown."""
+        if order_id is None:
+            # An exchange that has not kept our id names the source of its orders all the same.
+            return "" if order.answer is OrderAnswer.NO_SUCH_ORDER else None
+        if order.detail is not None and order.detail.order_source:
+            self._sources[order_id] = order.detail.order_source
+        return self._sources.get(order_id) or None
 
     async def _page_back(self, sent: Sent, held: Held) -> Sequence[FuturesFill]:
         """The symbol's fills, newest first, back to what was there before it was sent."""
@@ -194,31 +197,35 @@ class OrderReads:
         unknown = [id_ for id_ in order_ids if not self._sources.get(id_) and not self._rests(id_)]
         live = [id_ for id_ in order_ids if id_ in self._live_orders]
         for order_id in (*self._next_to_look_up(unknown), *self._next_to_look_up(live)):
-            self._looked_up_s[order_id] = self._client.clock.monotonic()
-            try:
-                order = await self._order_of_others(sent, order_id)
-            except (Rejected, UnreadableReply):
-                if not source:
-                    raise  # this order may be ours, which would then be taken for absent
-                order = None
-            if order is None:
-                continue  # what is not known yet is asked for again
-            if order.size:
-                self._sizes[order_id] = order.size
-            is_over = order.status is not None and order.status.is_over
-            order_source = order.order_source or self._sources.get(order_id, "")
-            if not (order_source or is_over):
-                continue
-            self._sources[order_id] = order_source  # empty where one that is over leaves it out: asked again later
-            made_by_reversal = known(OrderSource, order_source) in _REVERSALS
-            if made_by_reversal and order.status is not None and not is_over:
-                self._live_orders[order_id] = self._client.clock.monotonic()
-            else:
-                self._live_orders.pop(order_id, None)
+            # Where nothing is known of ours, this order may be it, which would then be taken for absent.
+            await self._look_up(sent, order_id, must_be_read=not source)
         sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
+
+    async def _look_up(self, sent: Sent, order_id: str, *, must_be_read: bool) -> None:
+        """Learn what made an order, its size, and whether it is live; what stays unknown is asked for again."""
+        self._looked_up_s[order_id] = self._client.clock.monotonic()
+        try:
+            order = await self._order_of_others(sent, order_id)
+        except (Rejected, UnreadableReply):
+            if must_be_read:
+                raise
+            return
+        if order is None:
+            return
+        if order.size:
+            self._sizes[order_id] = order.size
+        is_over = order.status is not None and order.status.is_over
+        source = order.order_source or self._sources.get(order_id, "")
+        if not (source or is_over):
+            return
+        self._sources[order_id] = source  # empty where one that is over leaves it out: asked again later
+        if known(OrderSource, source) in _REVERSALS and order.status is not None and not is_over:
+            self._live_orders[order_id] = self._client.clock.monotonic()
+        else:
+            self._live_orders.pop(order_id, None)
 
     def _next_to_look_up(self, order_ids: list[str]) -> list[str]:
         """Of orders, newest first, those that wait longest: neither others that stay unknown nor new ones go before."""
@@ -272,6 +279,15 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
         and fill.trade_id != sent.newest_fill
         and ((above is not None and index < above) or fill.c_time >= since)
     )
+
+
+def _own_and_others(
+    fills: Sequence[FuturesFill], order_id: str | None, order: OrderDetail | None
+) -> tuple[tuple[FuturesFill, ...], tuple[FuturesFill, ...]]:
+    own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
+    if _come_twice(own, order):
+        fills, own = _without_repeats(fills), _without_repeats(own)
+    return own, tuple(fill for fill in fills if fill not in own)
 
 
 def _come_twice(own: Sequence[FuturesFill], order: OrderDetail | None) -> bool:
