@@ -41,18 +41,20 @@ MOST_LOOK_UPS: Final = 6
 
 
 @dataclass(slots=True)
-class _PlanHistory:
-    """One plan type of one product type: where the sweep through its older pages stands."""
+class _PlanKind:
+    """One plan type of one product type: what waits of it, and where the sweep through its older pages stands."""
 
     product_type: ProductType
     plan_type: PlanType
+    waiting: Sequence[ProductRow[TriggerOrder]] = ()
+    undecodable_waiting: int = 0
     sweep_cursor: str | None = None
     is_swept: bool = False
 
 
 @dataclass(slots=True)
 class _EndedPlan:
-    history: _PlanHistory
+    kind: _PlanKind
     order_id: str
     look_ups: int = 0
 
@@ -65,14 +67,12 @@ class TriggersReader:
         self._disk = disk
         self._write_buffer = WriteBuffer(TriggerOrder, disk)
         self._product_types = tuple(product_types)
-        self._plan_histories = [
-            _PlanHistory(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
+        self._kinds = [
+            _PlanKind(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
         ]
         self._rows: dict[str, ProductRow[TriggerOrder]] = {}
         self._rows_in_order: list[ProductRow[TriggerOrder]] | None = None
-        self._waiting: dict[tuple[ProductType, str], tuple[ProductRow[TriggerOrder], ...]] = {}
         self._waiting_in_order: tuple[ProductRow[TriggerOrder], ...] | None = None
-        self._undecodable_waiting: dict[tuple[ProductType, str], int] = {}
         self._ended: deque[_EndedPlan] = deque(maxlen=200)
         self._undecodable_rows = UndecodableRows()
         self._left_out: set[str] = set()
@@ -89,13 +89,13 @@ class TriggersReader:
         if not self.reports_waiting:
             return None
         if self._waiting_in_order is None:
-            self._waiting_in_order = tuple(newest_first(row for rows in self._waiting.values() for row in rows))
+            self._waiting_in_order = tuple(newest_first(row for kind in self._kinds for row in kind.waiting))
         return self._waiting_in_order
 
     @property
     def some_waiting_unread(self) -> bool:
         """Whether one that waits could not be read: then a position without a stop may have one."""
-        return any(self._undecodable_waiting.values())
+        return any(kind.undecodable_waiting for kind in self._kinds)
 
     async def attach(self, archive: Archive) -> None:
         for product_type in self._product_types:
@@ -111,7 +111,7 @@ class TriggersReader:
         if not self.is_hidden or self._reads % HIDDEN_READS == 1:
             self._history_turn += 1
             self._server_ms = None
-            history_reads = [self._read_history(index, history) for index, history in enumerate(self._plan_histories)]
+            history_reads = [self._read_history(index, kind) for index, kind in enumerate(self._kinds)]
         results = await gather_reads([self._read_live(), *history_reads])
         errors = exchange_errors(results)
         if not errors:
@@ -124,87 +124,85 @@ class TriggersReader:
         note = self._write_buffer.trouble or left_out_sentence(
             self._product_types, self._left_out, symbols_of(row.record for row in rows)
         )
-        undecodable_rows = len(self._undecodable_rows) + sum(self._undecodable_waiting.values())
+        undecodable_rows = len(self._undecodable_rows) + sum(kind.undecodable_waiting for kind in self._kinds)
         return Reading(rows, undecodable_rows, note, errors[0] if errors else None, self._server_ms)
 
-    async def _read_history(self, index: int, history: _PlanHistory) -> None:
-        request = TriggerHistoryRequest(product_type=history.product_type, plan_type=history.plan_type)
+    async def _read_history(self, index: int, kind: _PlanKind) -> None:
+        request = TriggerHistoryRequest(product_type=kind.product_type, plan_type=kind.plan_type)
         reply = await self._client.read(request)
-        await self._keep(history, reply)
+        await self._keep(kind, reply)
         second_page = reply.cursor if reply.count else None
-        history.is_swept = history.is_swept or second_page is None
+        kind.is_swept = kind.is_swept or second_page is None
         # With the waiting plans known the sweep only has to catch what ended while nobody looked: one of them a poll.
-        has_turn = self._history_turn % len(self._plan_histories) == index
-        due = has_turn or not history.is_swept or not self.reports_waiting
-        cursor = history.sweep_cursor or second_page
+        has_turn = self._history_turn % len(self._kinds) == index
+        due = has_turn or not kind.is_swept or not self.reports_waiting
+        cursor = kind.sweep_cursor or second_page
         if cursor is None or not due:
             return
         reply = await self._client.read(request.changed(id_less_than=cursor))
-        await self._keep(history, reply)
-        history.sweep_cursor = reply.cursor if reply.count and reply.cursor != cursor else None
-        history.is_swept = history.is_swept or history.sweep_cursor is None
+        await self._keep(kind, reply)
+        kind.sweep_cursor = reply.cursor if reply.count and reply.cursor != cursor else None
+        kind.is_swept = kind.is_swept or kind.sweep_cursor is None
 
     async def _read_live(self) -> None:
-        unreadable: list[UnreadableReply] = []
+        unreadable: UnreadableReply | None = None
         try:
-            for history in self._plan_histories:
-                unreadable += await self._read_waiting(history)
+            for kind in self._kinds:
+                problem = await self._read_waiting(kind)
+                unreadable = unreadable or problem
         except (EndpointMissing, PermissionRefused):
-            self.reports_waiting = False
-            self._waiting.clear()
-            self._undecodable_waiting.clear()
-            self._waiting_in_order = None
+            self.reports_waiting, self._waiting_in_order = False, None
+            for kind in self._kinds:
+                kind.waiting, kind.undecodable_waiting = (), 0
         else:
             self.reports_waiting = True
-            if unreadable:
-                raise unreadable[0]
+            if unreadable is not None:
+                raise unreadable
 
-    async def _read_waiting(self, history: _PlanHistory) -> list[UnreadableReply]:
+    async def _read_waiting(self, kind: _PlanKind) -> UnreadableReply | None:
         """Read what waits; where a page has no readable row, the last good rows stay and the error is returned."""
-        key = (history.product_type, str(history.plan_type))
-        request = LiveTriggersRequest(product_type=history.product_type, plan_type=history.plan_type)
-        waiting_rows: list[ProductRow[TriggerOrder]] = []
+        request = LiveTriggersRequest(product_type=kind.product_type, plan_type=kind.plan_type)
+        waiting: list[ProductRow[TriggerOrder]] = []
         undecodable_rows = 0
         async for reply in self._client.pages(request):
             undecodable_rows += len(reply.undecodable_rows)
             try:
                 refuse_unreadable(reply)
             except UnreadableReply as problem:
-                self._undecodable_waiting[key] = undecodable_rows
-                return [problem]
-            waiting_rows += (ProductRow(history.product_type, row) for row in reply.rows)
-        waiting_ids = {row.row_id for row in waiting_rows}
-        for row in self._waiting.get(key, ()):
+                kind.undecodable_waiting = undecodable_rows
+                return problem
+            waiting += (ProductRow(kind.product_type, row) for row in reply.rows)
+        waiting_ids = {row.row_id for row in waiting}
+        for row in kind.waiting:
             if row.row_id not in waiting_ids and row.row_id not in self._rows:
-                self._ended.append(_EndedPlan(history, row.record.row_id))
-        self._waiting[key] = tuple(waiting_rows)
-        self._undecodable_waiting[key] = undecodable_rows
+                self._ended.append(_EndedPlan(kind, row.record.row_id))
+        kind.waiting, kind.undecodable_waiting = waiting, undecodable_rows
         self._waiting_in_order = None
-        return []
+        return None
 
     async def _look_up_ended(self) -> None:
         for _ in range(min(LOOKED_UP_AT_ONCE, len(self._ended))):
             ended = self._ended.popleft()
-            history = ended.history
-            if f"{history.product_type}|{ended.order_id}" in self._rows:
+            kind = ended.kind
+            if f"{kind.product_type}|{ended.order_id}" in self._rows:
                 continue
             ended.look_ups += 1
             if ended.look_ups < MOST_LOOK_UPS:
                 self._ended.append(ended)
             request = TriggerHistoryRequest(
-                product_type=history.product_type, plan_type=history.plan_type, order_id=ended.order_id
+                product_type=kind.product_type, plan_type=kind.plan_type, order_id=ended.order_id
             )
             try:
-                await self._keep(history, await self._client.read(request))
+                await self._keep(kind, await self._client.read(request))
             except ExchangeError:
                 return  # it stays on the list, and the sweep finds it too
 
-    async def _keep(self, history: _PlanHistory, reply: Reply[TriggerOrder]) -> None:
+    async def _keep(self, kind: _PlanKind, reply: Reply[TriggerOrder]) -> None:
         self._undecodable_rows.add(reply.undecodable_rows)
         self._left_out.update(reply.left_out)
         if reply.request_time is not None:
             self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
-        rows = [ProductRow(history.product_type, row) for row in reply.rows]
+        rows = [ProductRow(kind.product_type, row) for row in reply.rows]
         changed = [row for row in rows if self._rows.get(row.row_id) != row]
         if not changed:
             return
