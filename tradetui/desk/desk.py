@@ -90,13 +90,12 @@ class Desk:
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         # The positions show the stops that wait, whether or not anybody looks at the triggers.
         self.triggers = self._feed_of(TRIGGERS, self.triggers_reader, hidden_factor=1.0)
-        self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader, clock)
+        self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader)
         self.positions_reader = PositionsReader(
             polling,
             product_types,
             fill_histories,
             disk,
-            clock,
             first_client=client,
             joined=self.market.joined,
             contradiction=self._contradiction,
@@ -109,7 +108,7 @@ class Desk:
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
         self._stop_views = StopViews(self.market.mark_of)
-        bills_reader = BillsReader(polling, bill_histories, clock, closed_positions)
+        bills_reader = BillsReader(polling, bill_histories, closed_positions)
         self.bills = Feed("bills", bills_reader, BILLS_EVERY_S, clock)
         self.scheduler = Scheduler((*feeds, *self.market.feeds, self.bills), random, first=POSITIONS.name)
 

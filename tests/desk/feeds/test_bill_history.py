@@ -189,7 +189,7 @@ async def test_the_newest_come_twice_a_minute_and_the_past_between() -> None:
     client, archive = ScriptedClient(), Archive(None)
     client.rows[BILLS, USDT] = [*made_bills(900)]
     histories = {kind: BillHistory(client, kind, InlineDisk()) for kind in (USDT, COIN)}  # type: ignore[arg-type]
-    reader = BillsReader(client, histories, client.clock)  # type: ignore[arg-type]
+    reader = BillsReader(client, histories)  # type: ignore[arg-type]
     await reader.read()
     assert client.requests == [], "there is nowhere to keep them yet"
     for history in histories.values():

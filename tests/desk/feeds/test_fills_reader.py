@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
+from tradetui.desk.feeds.fills import fills_reader
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.filled_order import FilledOrder, fill_by_fill
@@ -27,8 +28,8 @@ def snapshot(*rows: ProductRow[FuturesFill]) -> Snapshot[ProductRow[FuturesFill]
     return replace(Snapshot.of(tuple(newest_first(rows)), generation=0), read_at=1.0)
 
 
-def grouped(*rows: ProductRow[FuturesFill], kept: int = 400) -> tuple[FilledOrder, ...]:
-    orders = FilledOrders(kept=kept)
+def grouped(*rows: ProductRow[FuturesFill]) -> tuple[FilledOrder, ...]:
+    orders = FilledOrders()
     orders.update(snapshot(*rows))
     return orders.snapshot.rows
 
@@ -105,8 +106,11 @@ def test_fills_that_the_feed_let_go_of_stay_with_their_order() -> None:
 
 
 @pytest.mark.parametrize(("kept", "unknown"), [(3, [False, True]), (4, [False, False])])
-def test_the_order_at_the_end_of_what_is_kept_may_have_older_fills(kept: int, unknown: list[bool]) -> None:
-    orders = grouped(row(1, orderId="7"), row(2, orderId="7"), row(3, orderId="8"), kept=kept)
+def test_the_order_at_the_end_of_what_is_kept_may_have_older_fills(
+    kept: int, unknown: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fills_reader, "KEPT", kept)
+    orders = grouped(row(1, orderId="7"), row(2, orderId="7"), row(3, orderId="8"))
     assert [order.older_unknown for order in orders] == unknown
 
 

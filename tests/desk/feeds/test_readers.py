@@ -374,7 +374,7 @@ async def test_positions_wait_for_the_whole_history_and_then_each_fill_is_one_st
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(number) for number in range(1_250)]
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
     with pytest.raises(StillReading, match="pages so far"):
         await reader.read()
     for _ in range(3):
@@ -403,7 +403,7 @@ async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_p
         pass
     client.rows[FILLS, USDT] = [fill(number) for number in range(25, 40)]
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
     assert [row.size for row in (await reader.read()).rows] == [Decimal(15)], "all that the exchange tells"
     await history.attach(archive)
     client.clock.seconds += 1
@@ -417,7 +417,7 @@ async def summing_reader(archive: Archive, *fills: FuturesFill) -> tuple[Scripte
     client.rows[FILLS, USDT] = list(fills)
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
     await history.attach(archive)
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
     return client, history, reader
 
 
@@ -478,7 +478,7 @@ async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
     if with_file:
         await history.attach(Archive(tmp_path / "archive.sqlite"))  # type: ignore[operator]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
     readings: list[Reading[Position] | None] = []
     changes = []
     for number in range(20):
@@ -618,7 +618,7 @@ async def test_a_read_under_way_when_all_is_forgotten_does_not_pass_for_the_whol
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(number) for number in (1, 5_000, 9_000)]
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
     await reader.read()
     client.before = lambda name, request: history.forget() if name == FILLS else None
     client.clock.seconds += 1

@@ -20,7 +20,6 @@ from tradetui.desk.feeds.polling.multi_product import exchange_errors, gather_re
 from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply
 from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
@@ -232,18 +231,16 @@ class BillsReader:
         self,
         client: ExchangeReader,
         histories: Mapping[ProductType, BillHistory],
-        clock: Clock,
         closed_positions: Sequence[ClosedPositionHistory] = (),
     ) -> None:
         self._client = client
         self._histories = histories
         self._closed_positions = closed_positions
-        self._clock = clock
         self._newest_due = 0.0
 
     async def read(self) -> Reading[ProductRow[FuturesBill]]:
         """Read what is due, the newest bills before those of the past; raises `ExchangeError` where nothing came."""
-        now = self._clock.monotonic()
+        now = self._client.clock.monotonic()
         histories = [history for history in self._histories.values() if history.attached]
         if histories and now >= self._newest_due:
             self._newest_due = now + NEWEST_EVERY_S

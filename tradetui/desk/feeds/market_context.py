@@ -20,7 +20,6 @@ from tradetui.desk.tables.cells.number_format import coin_places
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.clock import Clock
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.position_figures import NearestStop, nearest_stop
 from tradetui.trading.positions import Position, PositionMarket, StopState, with_mark
@@ -79,7 +78,6 @@ class MarketContext:
         product_types: Sequence[ProductType],
         triggers: Feed[ProductRow[TriggerOrder]],
         triggers_reader: TriggersReader,
-        clock: Clock,
     ) -> None:
         self._triggers = triggers
         self._triggers_reader = triggers_reader
@@ -91,7 +89,7 @@ class MarketContext:
         self.coin_places: Mapping[str, int] = MappingProxyType({})
 
         def feed_of(name: str, request: Callable[..., Request[RecordT]], every_s: float) -> Feed[ProductRow[RecordT]]:
-            return Feed(name, ProductRowsReader(client, product_types, request), every_s, clock)
+            return Feed(name, ProductRowsReader(client, product_types, request), every_s, client.clock)
 
         self.tickers = feed_of("tickers", TickersRequest, TICKERS_EVERY_S)
         self.funding_rates = feed_of("funding rates", FundingRatesRequest, FUNDING_EVERY_S)

@@ -21,7 +21,6 @@ from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.positions import FromFills, Position, reported, with_mark
@@ -59,14 +58,13 @@ class PositionsReader:
         product_types: Sequence[ProductType],
         histories: Mapping[ProductType, FillHistory] | None = None,
         disk: Disk | None = None,
-        clock: Clock | None = None,
         first_client: ExchangeReader | None = None,
         joined: Callable[[Position], Position] | None = None,
         contradiction: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
         self._client = client
         self._first_client = first_client or client
-        self._clock = clock or client.clock
+        self._clock = client.clock
         self._disk = disk or InlineDisk()
         self._joined = joined
         self._contradiction = contradiction

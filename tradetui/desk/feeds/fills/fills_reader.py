@@ -76,13 +76,12 @@ class FilledOrders:
     many are known.
 
     An order's row is the same object for as long as none of its fills changed. Fills that the feed lets go of stay
-    with their order until the last of them is gone. `kept` is how many fills a feed holds at most: where it holds so
-    many, the order of the oldest may have older fills.
+    with their order until the last of them is gone. Where the feed holds as many fills as it keeps, the order of the
+    oldest may have older fills.
     """
 
-    def __init__(self, *, kept: int = KEPT) -> None:
+    def __init__(self) -> None:
         self.snapshot: Snapshot[FilledOrder] = Snapshot()
-        self._kept = kept
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
         self._order_row_ids: dict[str, str] = {}
         self._orders: dict[str, FilledOrder] = {}
@@ -97,7 +96,7 @@ class FilledOrders:
 
     def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
         changed_fills = self._changed_fills(before, fills)
-        oldest_order_id = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= self._kept else None
+        oldest_order_id = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= KEPT else None
         orders: dict[str, FilledOrder] = {}
         for fill_row in fills.rows:
             order_row_id = self._order_row_ids[fill_row.row_id]
