@@ -349,7 +349,7 @@ class Desk:
         """
         opening = None if self._today is None else self._today.opening
         totals = self.totals()
-        if opening is None or totals.equity is None or (alerting and not opening.is_whole_day):
+        if opening is None or totals.equity is None or (alerting and not opening.samples.is_whole_day):
             return None
         if alerting:
             return opening.alerting_result(totals.equity, totals.unrealised)

@@ -113,7 +113,7 @@ def test_without_a_sample_near_the_days_start_it_is_what_came_since_the_first_of
     assert day is not None
     result = day.result(Decimal(1200))
     assert [result.since, result.amount] == [since, amount]
-    assert day.is_whole_day is (since is None)
+    assert day.samples.is_whole_day is (since is None)
 
 
 def test_the_day_begins_in_the_zone() -> None:
@@ -203,7 +203,7 @@ async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone()
     async def opening_at(now_ms: int, zone: ZoneInfo) -> Decimal | None:
         tracker.accounts_changed(now_ms, zone)
         await asyncio.sleep(0)
-        return None if tracker.opening is None else tracker.opening.start.equity
+        return None if tracker.opening is None else tracker.opening.samples.start.equity
 
     for seconds in (1, 20, 50):
         assert await opening_at(NOON + seconds * 1000, zone) == 1000
@@ -213,7 +213,7 @@ async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone()
     assert await opening_at(NOON + 71_000, berlin) == 999
     assert await opening_at(NOON + 24 * HOUR, zone) == 1024
     assert await opening_at(NOON + 24 * HOUR, berlin) == 1024
-    assert tracker.opening is not None and not tracker.opening.is_whole_day
+    assert tracker.opening is not None and not tracker.opening.samples.is_whole_day
     await tracker.stop()
 
 

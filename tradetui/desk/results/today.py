@@ -47,22 +47,29 @@ class TodayResult:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DayOpening:
-    """The start that today's result is measured from, worked out once a minute from the archive.
-
-    `growth` is what one unit of money became from `start` until equity was `equity_then`. `confirmed` is the newest
-    sample up to which every transfer is known. `is_whole_day` says whether `start` is near the day's start.
-    """
+class DaySamples(NamedTuple):
+    """The samples of a day: where it opens, and the newest. `is_whole_day` says whether `start` is near its start."""
 
     day: date
     start: EquitySample
+    last: EquitySample
+    is_whole_day: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayOpening:
+    """The start that today's result is measured from, worked out once a minute from the archive.
+
+    `growth` is what one unit of money became from the day's first sample until equity was `equity_then`, `moved_in`
+    what was transferred since then. `confirmed` is the newest sample up to which every transfer is known.
+    """
+
+    samples: DaySamples
     moved_in: Decimal
     growth: Decimal
     equity_then: Decimal
     is_complete: bool
     confirmed: EquitySample
-    is_whole_day: bool
 
     def alerting_result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
         """Today's result, but what left the wallets since `confirmed` is no loss yet: it may have been withdrawn.
@@ -76,10 +83,10 @@ class DayOpening:
 
     def result(self, equity: Decimal) -> TodayResult:
         """Today's result at an equity in USDT."""
-        amount = equity - self.start.equity - self.moved_in
+        start = self.samples.start
+        amount = equity - start.equity - self.moved_in
         part = self.growth * equity / self.equity_then - 1 if self.equity_then > ZERO and self.growth > ZERO else None
-        since = None if self.is_whole_day else self.start.time
-        return TodayResult(amount, part, self.is_complete, since)
+        return TodayResult(amount, part, self.is_complete, None if self.samples.is_whole_day else start.time)
 
 
 class TodayTracker:
@@ -100,7 +107,7 @@ class TodayTracker:
 
     def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
         """Work the opening out anew where a minute has passed, days begin at another time now, or there is none."""
-        if self._zone is not zone or (self.opening is not None and self.opening.day != day_at(now_ms, zone)):
+        if self._zone is not zone or (self.opening is not None and self.opening.samples.day != day_at(now_ms, zone)):
             self.opening, self._zone = None, zone
         read_at = (now_ms // SAMPLED_EVERY_MS, zone)
         if (read_at != self._read_at or self.opening is None) and (self._task is None or self._task.done()):
@@ -141,15 +148,6 @@ class TodayTracker:
         for month in await self._disk.run(months_with_results, connection, zone, now_ms):
             await self._disk.run(keep_sums, connection, month, zone, now_ms)
         self._sums_kept_on = today
-
-
-class DaySamples(NamedTuple):
-    """The samples of a day: where it opens, and the newest. `is_whole_day` says whether `start` is near its start."""
-
-    day: date
-    start: EquitySample
-    last: EquitySample
-    is_whole_day: bool
 
 
 def samples_of_day(
@@ -210,14 +208,12 @@ def _opening_of(
 ) -> DayOpening:
     *_, last_point = equity_curve([EquityPoint(sample.time, sample.equity) for sample in sampled], flows)
     return DayOpening(
-        day=of_day.day,
-        start=of_day.start,
+        samples=of_day,
         moved_in=sum((flow.amount for flow in flows if of_day.start.time < flow.time), ZERO),
         growth=last_point.growth,
         equity_then=sampled[-1].equity,
         is_complete=is_complete,
         confirmed=confirmed,
-        is_whole_day=of_day.is_whole_day,
     )
 
 
