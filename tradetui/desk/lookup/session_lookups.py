@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.snapshot import FeedError
-from tradetui.desk.tables.table import LOOKUPS
+from tradetui.desk.tables.table import LOOKUPS, TableName
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
 from tradetui.exchange.rate_limit.budget import Priority
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tradetui.exchange.client import ExchangeReader
     from tradetui.wire.endpoints.endpoint import Endpoint
 
-NEEDED_AUTHORITIES: Final[Mapping[str, tuple[str, ...]]] = {"spot.fills": ("stor", "stow")}
-"""Authorities any one of which lets a key read an endpoint, where the exchange has said so (spot/account/info)."""
+SPOT_AUTHORITIES: Final = ("stor", "stow")
+"""Any one of these lets a key read spot fills, where the exchange tells a key's authorities (spot/account/info)."""
 
 
 class Lookups:
@@ -62,8 +62,7 @@ class Lookups:
             return "only for a broker's main account; the profile's account_kind says this is none"
         account = self._account()
         info = account.info if account is not None else None
-        needed = NEEDED_AUTHORITIES.get(endpoint.name, ())
-        if info is not None and needed and info.lacks_all(*needed):
+        if table == TableName.SPOT_FILLS and info is not None and info.lacks_all(*SPOT_AUTHORITIES):
             return "the key may not read spot orders; grant the permission on the exchange's site"
         return None
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.desk.tables.cells.number_format import decimals
-from tradetui.desk.tables.rows.filled_order import average_price, row_id_of_order
+from tradetui.desk.tables.rows.filled_order import average_price, fees_by_coin, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.contract_math import ZERO, known_sum
 from tradetui.wire.models.futures import FuturesFill
@@ -59,13 +59,9 @@ class OrderFills(NamedTuple):
 
     @property
     def fees(self) -> dict[str, Decimal]:
-        """By coin; minus is paid."""
-        totals: dict[str, Decimal] = {}
-        for fill in self.fills:
-            for fee in fill.fee_detail:
-                if fee.total_fee is not None and fee.fee_coin:
-                    totals[fee.fee_coin] = totals.get(fee.fee_coin, ZERO) + fee.total_fee
-        return totals
+        """By coin, those of which the coin is known; minus is paid."""
+        totals = fees_by_coin(fee for fill in self.fills for fee in fill.fee_detail)
+        return {coin: total for coin, total in totals.items() if coin}
 
 
 def order_fills(rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str) -> OrderFills | None:
@@ -81,7 +77,6 @@ def _joined(product_type: ProductType, fills: Iterable[FuturesFill]) -> OrderFil
 
 @dataclass(slots=True)
 class _Group:
-    product_type: ProductType
     order_row_id: str
     began: datetime
     fills: list[FuturesFill]
@@ -102,7 +97,7 @@ class FillGroups:
             if group.order_row_id == row_id and abs(fill.c_time - group.began) <= together:
                 group.fills.append(fill)
                 return
-        groups.append(_Group(row.product_type, row_id, fill.c_time, [fill], now_s + TOGETHER_S))
+        groups.append(_Group(row_id, fill.c_time, [fill], now_s + TOGETHER_S))
 
     def take(self, product_type: ProductType, order_id: str) -> OrderFills | None:
         """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
@@ -119,11 +114,8 @@ class FillGroups:
     def take_due(self, now_s: float) -> list[OrderFills]:
         """The groups that are complete, which are forgotten with that."""
         due: list[OrderFills] = []
-        for order, groups in list(self._groups.items()):
-            due += [_joined(group.product_type, group.fills) for group in groups if group.due_s <= now_s]
-            waiting = [group for group in groups if group.due_s > now_s]
-            if waiting:
-                self._groups[order] = waiting
-            else:
-                del self._groups[order]
+        for (product_type, order_id), groups in self._groups.items():
+            due += [_joined(product_type, group.fills) for group in groups if group.due_s <= now_s]
+            self._groups[product_type, order_id] = [group for group in groups if group.due_s > now_s]
+        self._groups = {order: groups for order, groups in self._groups.items() if groups}
         return due

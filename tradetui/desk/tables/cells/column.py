@@ -117,7 +117,6 @@ def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], T
 def text_column(
     id_: str, title: str, width: int, value: Callable[[RowT], object], tone: Callable[[RowT], Tone] | None = None
 ) -> Column[RowT]:
-    """Text as received."""
     return Column(id_, title, width, value, lambda row, _: text_or_unknown(value(row)), tone=tone)
 
 

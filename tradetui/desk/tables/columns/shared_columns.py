@@ -10,6 +10,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.cells.figure_columns import fee, percent_column
 from tradetui.desk.tables.cells.number_format import text_or_unknown
+from tradetui.desk.tables.rows.filled_order import fees_by_coin
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT
 from tradetui.wire.enums import PositionSide
 
@@ -123,20 +124,12 @@ def away_column() -> Column[ProductRow[RecordT]]:
 def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
     """The sum of a fill's fees; unknown where there is none, one after the other where they are in different coins."""
 
-    def by_coin(row: RowT) -> dict[str, Decimal]:
-        amounts: dict[str, Decimal] = {}
-        for part in fee_detail(row):
-            if part.total_fee is not None:
-                coin = part.fee_coin or ""
-                amounts[coin] = amounts.get(coin, Decimal(0)) + part.total_fee
-        return amounts
-
     def total(row: RowT) -> Decimal | None:
-        amounts = by_coin(row)
+        amounts = fees_by_coin(fee_detail(row))
         return next(iter(amounts.values())) if len(amounts) == 1 else None
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
-        amounts = by_coin(row)
+        amounts = fees_by_coin(fee_detail(row))
         if len(amounts) > 1:
             return ", ".join(f"{fee(amount, coin, cell_format)} {coin}".strip() for coin, amount in amounts.items())
         return fee(total(row), next(iter(amounts), None), cell_format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -83,6 +83,16 @@ def average_price(fills: Sequence[FuturesFill]) -> Decimal:
     if len({fill.price for fill in fills}) == 1 or not size:
         return fills[0].price
     return sum((fill.price * fill.base_volume for fill in fills), ZERO) / size
+
+
+def fees_by_coin(fees: Iterable[FeeDetail]) -> dict[str, Decimal]:
+    """The known fees summed by coin, in the order in which the coins come; "" stands for a coin that is not named."""
+    totals: dict[str, Decimal] = {}
+    for fee in fees:
+        if fee.total_fee is not None:
+            coin = fee.fee_coin or ""
+            totals[coin] = totals.get(coin, ZERO) + fee.total_fee
+    return totals
 
 
 def _sum_of(fills: Sequence[FuturesFill]) -> FillSum:
