@@ -29,7 +29,7 @@ HELD = Position(
 
 def prices(watch: ThresholdDetector, *figures: str, seconds_apart: float = 1.0) -> list[str]:
     """The sentences of a run of prices."""
-    runs = [watch.prices({"BTCUSDT": Decimal(f)}, n * seconds_apart) for n, f in enumerate(figures)]
+    runs = [watch.prices({"BTCUSDT": Decimal(f)}.get, n * seconds_apart) for n, f in enumerate(figures)]
     return [event.sentence for events in runs for event in events]
 
 
@@ -115,4 +115,4 @@ def test_a_price_that_was_far_back_for_a_minute_crosses_again() -> None:
 
 def test_only_the_symbols_of_price_rules_are_watched() -> None:
     watch = ThresholdDetector([RESULT, Condition(RuleKind.PRICE_CROSSES, "ETHUSDT", Decimal(1))])
-    assert watch.prices({"BTCUSDT": Decimal(5)}, 0) == []
+    assert watch.prices({"BTCUSDT": Decimal(5)}.get, 0) == []

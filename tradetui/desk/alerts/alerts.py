@@ -132,13 +132,11 @@ class Alerts:
 
     def prices_changed(self) -> None:
         """Look at the prices that rules are about: the market's, or the marks of positions where it has none."""
-        prices = {}
-        for symbol in self._thresholds.priced_symbols:
-            price = self._market.mark_named(symbol) if self._market is not None else None
-            price = price or self._marks.get(symbol)
-            if price is not None:
-                prices[symbol] = price
-        self._publish(self._thresholds.prices(prices, self._clock.monotonic()))
+        self._publish(self._thresholds.prices(self._price_of, self._clock.monotonic()))
+
+    def _price_of(self, symbol: str) -> Decimal | None:
+        price = None if self._market is None else self._market.mark_named(symbol)
+        return price or self._marks.get(symbol)
 
     def accounts_changed(self, snapshot: Snapshot[ProductRow[FuturesAccount]], positions: Sequence[Position]) -> None:
         """Look at the margin ratio of accounts and isolated positions."""

@@ -78,9 +78,6 @@ class AccountEvent:
     details: Mapping[str, Any]
 
 
-_MISSED: Final = "; what it went through before was not seen"
-
-
 def event_sentence(event: AccountEvent, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> str:
     """The event in a sentence; `precision_of` gives the places of a symbol's prices and sizes, where known."""
     try:
@@ -114,4 +111,4 @@ def _order_sentence(order: PendingOrder, details: Mapping[str, Any], precision: 
         text += f", {filled_text(order, filled, precision)}"
     elif (effect := effect_of_order(order)) is not None and effect.leg is not None:
         text += f", {effect.present}"
-    return f"{text}{_MISSED if details['missed'] else ''}"
+    return f"{text}; what it went through before was not seen" if details["missed"] else text

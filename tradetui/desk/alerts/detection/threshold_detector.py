@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -85,10 +85,6 @@ class ThresholdDetector:
         self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
         self._watched = {key: state for key, state in self._watched.items() if key[0] in self._conditions}
 
-    @property
-    def priced_symbols(self) -> frozenset[str]:
-        return frozenset(c.symbol for c in self._conditions if c.kind is RuleKind.PRICE_CROSSES)
-
     def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:
         """Look at the worst margin ratio, a fraction."""
         events = []
@@ -125,10 +121,10 @@ class ThresholdDetector:
         self._forget(now_s)
         return events
 
-    def prices(self, prices: Mapping[str, Decimal], now_s: float) -> list[AlertEvent]:
+    def prices(self, price_of: Callable[[str], Decimal | None], now_s: float) -> list[AlertEvent]:
         events = []
         for condition in self._of(RuleKind.PRICE_CROSSES):
-            price = prices.get(condition.symbol)
+            price = price_of(condition.symbol)
             if price is None:
                 continue
             for way in _WAYS[condition.direction]:
