@@ -86,12 +86,13 @@ CONTRACTS: Final[Mapping[str, ContractSpec]] = {
 
 
 class Market:
-    """Last prices of every contract; `step` moves them all by one step of time."""
+    """Last prices of every contract, which are its mark prices too; `step` moves them all by one step of time."""
 
     def __init__(self, seed: int) -> None:
         self._rng = {symbol: random.Random(f"{seed}/{symbol}") for symbol in CONTRACTS}
         self._units = {spec.symbol: int(spec.start_price / spec.tick) for spec in CONTRACTS.values()}
         self._home = dict(self._units)
+        self._prices = {symbol: units * CONTRACTS[symbol].tick for symbol, units in self._units.items()}
 
     def step(self) -> None:
         for spec in CONTRACTS.values():
@@ -99,16 +100,24 @@ class Market:
             units, home = self._units[spec.symbol], self._home[spec.symbol]
             # A pull of a thousandth of the distance keeps a day's path within a few per cent of where it began.
             pull = (home - units) // 1000
-            self._units[spec.symbol] = max(1, units + pull + rng.randint(-spec.swing, spec.swing))
+            self._move(spec, units + pull + rng.randint(-spec.swing, spec.swing))
 
     def last(self, symbol: str) -> Decimal:
-        return self._units[symbol] * CONTRACTS[symbol].tick
+        return self._prices[symbol]
+
+    def marks(self) -> dict[str, Decimal]:
+        return dict(self._prices)
 
     def set_price(self, symbol: str, price: Decimal) -> None:
         spec = CONTRACTS[symbol]
-        self._units[symbol] = self._home[symbol] = max(1, int(spec.price(price) / spec.tick))
+        self._move(spec, int(spec.price(price) / spec.tick))
+        self._home[symbol] = self._units[symbol]
 
     def spread(self, spec: ContractSpec) -> tuple[Decimal, Decimal]:
         """Best bid and best ask: one price step to either side."""
         last = self.last(spec.symbol)
         return last - spec.tick, last + spec.tick
+
+    def _move(self, spec: ContractSpec, units: int) -> None:
+        self._units[spec.symbol] = max(1, units)
+        self._prices[spec.symbol] = self._units[spec.symbol] * spec.tick

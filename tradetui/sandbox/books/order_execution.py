@@ -28,7 +28,7 @@ class MarketMoment(NamedTuple):
         return self.market.last(spec.symbol)
 
     def marks(self) -> dict[str, Decimal]:
-        return {symbol: self.market.last(symbol) for symbol in CONTRACTS}
+        return self.market.marks()
 
 
 def market_order(
