@@ -13,8 +13,8 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.orders_after_reversal import (
     NOT_KNOWN,
     OrderImpact,
-    PathOrder,
     RestingKind,
+    RestingOrder,
     held_at_turn,
     resting_after,
 )
@@ -276,7 +276,10 @@ HOLDINGS = st.one_of(
 )
 def test_closes_never_take_more_than_is_held(held: Holdings, sizes: list[Decimal], leg: PositionSide) -> None:
     closes = TradeEffect(TradeAction.CLOSE, leg)
-    path = [PathOrder(str(index), Decimal(90 - index), closes, size) for index, size in enumerate(sizes)]
+    path = [
+        RestingOrder(str(index), RestingKind.ORDER, "", Decimal(90 - index), closes, size)
+        for index, size in enumerate(sizes)
+    ]
     turns = held_at_turn(path, Decimal(100), held)
     last = held_after_fill(closes, sizes[-1], turns[str(len(sizes) - 1)])
     if isinstance(held, Net):

@@ -93,11 +93,7 @@ def resting_after(
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
     outlook = _Outlook(plan, afters, is_known=held is not None)
     resting = (*(_order(order, plan) for order in orders), *(_stop(stop, plan) for stop in stops))
-    path = [
-        PathOrder(order.order_id, order.price, order.effect, order.size, order.is_stop)
-        for order in resting
-        if order.effect is not None and order.price is not None and outlook.may_fill(order)
-    ]
+    path = [order for order in resting if outlook.may_fill(order)]
     turns = [held_at_turn(path, market, after) if market else {} for after in afters]
     return tuple(
         outlook.impact_of(order, [turn.get(order.order_id, after) for turn, after in zip(turns, afters, strict=True)])
@@ -106,7 +102,7 @@ def resting_after(
 
 
 @dataclass(frozen=True, slots=True)
-class _RestingOrder:
+class RestingOrder:
     """An order or a stop as it rests. `size` is what it has left, in the base coin; None is all that it can close."""
 
     order_id: str
@@ -146,7 +142,7 @@ class _Outlook:
     afters: Sequence[Holdings]
     is_known: bool
 
-    def impact_of(self, order: _RestingOrder, held_at_turn: Sequence[Holdings]) -> OrderImpact:
+    def impact_of(self, order: RestingOrder, held_at_turn: Sequence[Holdings]) -> OrderImpact:
         """The impact of an order; `held_at_turn` are the holdings just before it fills, for each possible result."""
         meetings, meetings_alone = order.meets(held_at_turn), order.meets(self.afters)
         effect, is_wrong, is_assumed = NOT_KNOWN, True, False
@@ -163,7 +159,7 @@ class _Outlook:
             order.order_id, order.kind, order.action, order.price, effect, is_wrong, is_assumed, order.done
         )
 
-    def may_fill(self, order: _RestingOrder) -> bool:
+    def may_fill(self, order: RestingOrder) -> bool:
         """Whether an order may change the holdings that later ones meet."""
         meetings = order.meets(self.afters)
         return meetings is not None and not self._may_be_cancelled(order, meetings)
@@ -180,7 +176,7 @@ class _Outlook:
             return effect.action is TradeAction.OPEN and effect.leg is self.plan.closed_leg
         return impact.kind is ImpactKind.ADDS and impact.leg is self.plan.opened_leg
 
-    def _may_be_cancelled(self, order: _RestingOrder, meetings: Iterable[_Meeting]) -> bool:
+    def _may_be_cancelled(self, order: RestingOrder, meetings: Iterable[_Meeting]) -> bool:
         """Whether the exchange is assumed to cancel an order with the leg that is given up."""
         return not self.is_known and any(
             self._has_nothing_to_close(meeting)
@@ -188,7 +184,7 @@ class _Outlook:
             for meeting in meetings
         )
 
-    def _text(self, order: _RestingOrder, meeting: _Meeting) -> str:
+    def _text(self, order: RestingOrder, meeting: _Meeting) -> str:
         """The effect of an order on the holdings that it meets."""
         impact, before = meeting.impact, self.plan.before
         opened, size_text = self.plan.opened_leg, self.plan.size_text
@@ -209,23 +205,23 @@ class _Outlook:
         return meeting.impact.kind is ImpactKind.NOTHING and meeting.impact.leg is self.plan.closed_leg
 
 
-def _order(order: PendingOrder, plan: ReversalPlan) -> _RestingOrder:
+def _order(order: PendingOrder, plan: ReversalPlan) -> RestingOrder:
     effect = effect_of_order(order, plan.params.mode)
     filled = order.base_volume or ZERO
     action = _action(order, effect, plan.size_text(order.size))
     done = filled / order.size if order.size else ZERO
     kind, left = RestingKind.ORDER, order.size - filled
-    return _RestingOrder(order.order_id, kind, action, order.price, effect, left, done=done)
+    return RestingOrder(order.order_id, kind, action, order.price, effect, left, done=done)
 
 
-def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _RestingOrder:
+def _stop(stop: TriggerOrder, plan: ReversalPlan) -> RestingOrder:
     effect, size = effect_of_trigger(stop, plan.params.mode), stop.size or None
     digits = plan.size_text(size) if size else ""
     action, is_stop = _action(stop, effect, digits), False
     if effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS:
         leg, is_stop = effect.closed_leg.upper(), True
         action = f"{digits} of the {leg}" if size else f"whole {leg}"
-    return _RestingOrder(stop.order_id, _kind(stop), action, stop.trigger_price, effect, size, is_stop)
+    return RestingOrder(stop.order_id, _kind(stop), action, stop.trigger_price, effect, size, is_stop)
 
 
 def _kind(stop: TriggerOrder) -> RestingKind:
@@ -246,36 +242,24 @@ def _loud(phrase: str) -> str:
     return f"{head.upper()}{against}{leg}"
 
 
-@dataclass(frozen=True, slots=True)
-class PathOrder:
-    """An order with the price (quote coin) at which it fills or fires; a size (base coin) of None is all it can close.
-
-    `is_stop` is whether it is a stop-loss, take-profit or trailing stop.
-    """
-
-    order_id: str
-    price: Decimal
-    effect: TradeEffect
-    size: Decimal | None
-    is_stop: bool = False
-
-
-def held_at_turn(orders: Iterable[PathOrder], market: Decimal, held: Holdings) -> Mapping[str, Holdings]:
+def held_at_turn(orders: Iterable[RestingOrder], market: Decimal, held: Holdings) -> Mapping[str, Holdings]:
     """The holdings just before an order fills, by its id, should the price go straight to it from the market.
 
     An order that opens is seen as if no stop had fired before it: stops protect holdings, and the order is examined
     for what it adds to that.
     """
-    orders = tuple(orders)
-    below = sorted((order for order in orders if order.price < market), key=lambda order: -order.price)
-    above = sorted((order for order in orders if order.price >= market), key=lambda order: order.price)
+    priced = [(order.price, order) for order in orders if order.price is not None]
+    below = [order for price, order in sorted(priced, key=lambda pair: -pair[0]) if price < market]
+    above = [order for price, order in sorted(priced, key=lambda pair: pair[0]) if price >= market]
     return _along(below, held) | _along(above, held)
 
 
-def _along(path: Sequence[PathOrder], held: Holdings) -> dict[str, Holdings]:
+def _along(path: Sequence[RestingOrder], held: Holdings) -> dict[str, Holdings]:
     turns: dict[str, Holdings] = {}
     with_stops = without_stops = held
     for order in path:
+        if order.effect is None:
+            continue
         turns[order.order_id] = without_stops if order.effect.action is TradeAction.OPEN else with_stops
         with_stops = held_after_fill(order.effect, order.size, with_stops)
         if not order.is_stop:

@@ -27,16 +27,7 @@ from tradetui.desk.intents.journal.schema import (
     read_details,
     verify,
 )
-from tradetui.desk.intents.states import (
-    ENDED,
-    TRANSITIONS,
-    AlreadyOpen,
-    Event,
-    Intent,
-    Overtaken,
-    State,
-    WrongStep,
-)
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, AlreadyOpen, Event, Intent, Overtaken, State, WrongStep
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import (
     FileLost,
