@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 HOUR_MS: Final = 3_600_000
+NO_END: Final = 2**62
+"""The end (Unix ms) of what has none, or has not ended."""
 SETTLEMENT_LASTS_MS: Final = 300_000
 """How long after its full hour a settlement may still be booked."""
 

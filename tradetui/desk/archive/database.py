@@ -265,7 +265,7 @@ class Archive:
         if self.connection.execute(beyond, (KINDS[kind], KEPT_IN_MEMORY)).fetchone() is not None:
             self._delete_oldest(kind)
         # A row that went may have been the last one, whose number the next one gets.
-        self._ledger.set_mark(self.connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
+        self._ledger.set_mark(self.rows.newest_row())
 
     def _delete_oldest(self, kind: type[Record]) -> None:
         deleted = self.connection.execute(

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
-from tradetui.desk.archive.coverage import BillCoverage
+from tradetui.desk.archive.coverage import NO_END, BillCoverage, TimeSpan
 from tradetui.desk.archive.ledger.fill_sequence import read_booked_fill
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
@@ -69,8 +69,13 @@ class ResultQuery:
         return parts, values
 
     @property
+    def bounds(self) -> TimeSpan:
+        """The first and last moment of the period (Unix ms); one without an end lasts until `NO_END`."""
+        return TimeSpan(self.since or 0, NO_END if self.until is None else self.until)
+
+    @property
     def span(self) -> tuple[int, int]:
-        """The first and last moment of the period."""
+        """The first and last moment of the period; one without an end lasts until now."""
         return self.since or 0, self.now_ms if self.until is None else self.until
 
 

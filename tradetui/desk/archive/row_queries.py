@@ -116,8 +116,7 @@ class RowQueries:
 
     def newest_row(self) -> int:
         """The number of the last row; in a file that keeps all rows, each row that comes has a higher one."""
-        newest: int = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
-        return newest
+        return int(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
 
     def unreadable_count(self, kind: type[Record]) -> int:
         """How many rows of a kind this version could not read since the file was opened; they stay in the file."""
@@ -166,8 +165,7 @@ class RowQueries:
             counts = self._symbol_counts(kind, newest_row)
             return sum(counts.values()) if symbols is None else sum(counts.get(symbol, 0) for symbol in symbols)
         where, values = self._where(selection)
-        row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
-        return row_count
+        return int(self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0])
 
     def _symbol_counts(self, kind: type[Record], newest_row: int) -> Counter[str]:
         """Rows of each symbol among the first so many rows of the file."""

@@ -17,6 +17,7 @@ from operator import neg
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
+from tradetui.desk.archive.coverage import NO_END
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import RUNNING_TRIP, Trip, trip_path
@@ -27,8 +28,6 @@ from tradetui.wire.product_types import ProductType
 
 APART_MS: Final = 2_000
 """How far apart the exchange's times of a position may lie from those of its first and last fill."""
-_NO_END: Final = 2**62
-"""The end (Unix ms) of a trip that is still running."""
 _FEWEST_READ: Final = 64
 """Trips of a leg that are read at once; then as many more as there are already."""
 
@@ -112,26 +111,21 @@ class TripFunding:
             return None
         if not self._coverage(product_type).holds(opened, trip.last_ms):
             return None
-        for other_leg in PositionSide:
-            held_times = self._held_times(LegKey(product_type, symbol, other_leg))
-            if other_leg is not leg and held_times.held_between(opened, trip.last_ms):
-                return None
+        other_legs = (LegKey(product_type, symbol, other) for other in PositionSide if other is not leg)
+        if any(self._held_times(key).held_between(opened, trip.last_ms) for key in other_legs):
+            return None
         return self._settlements(product_type, symbol).between(opened, trip.last_ms)
 
 
 class _Settlements(NamedTuple):
-    """Funding of a symbol: times in Unix ms, oldest first, and what it came to up to each of them."""
+    """Funding of a symbol: times in Unix ms, oldest first, and what it came to before the first and after each."""
 
     times: Sequence[int]
     sums: Sequence[Decimal]
 
     def between(self, after: int, until: int) -> Decimal:
         """Funding paid after one moment and not after another."""
-        return self._until(until) - self._until(after)
-
-    def _until(self, moment: int) -> Decimal:
-        count = bisect_right(self.times, moment)
-        return self.sums[count - 1] if count else ZERO
+        return self.sums[bisect_right(self.times, until)] - self.sums[bisect_right(self.times, after)]
 
 
 def _begin_sql(column: str, trip: str) -> str:
@@ -150,7 +144,7 @@ class _HeldTimes:
         self._connection, self._key = connection, key
         self._ends: list[int] = []
         self._earliest: list[int] = []
-        self._oldest: tuple[int, str, int] | None = (_NO_END, "", 0)
+        self._oldest: tuple[int, str, int] | None = (NO_END, "", 0)
         """The place of the oldest trip that was read; None once all are."""
         running = connection.execute(
             f"SELECT {_begin_sql('state', RUNNING_TRIP)} FROM ledger_leg"
@@ -159,7 +153,7 @@ class _HeldTimes:
             key,
         ).fetchone()
         if running is not None:
-            self._add(running[0], _NO_END)
+            self._add(running[0], NO_END)
 
     def held_between(self, since: int, until: int) -> bool:
         """Whether anything was held between two moments."""
@@ -193,5 +187,5 @@ def _settlements_of(connection: sqlite3.Connection, product_type: ProductType, s
         " ORDER BY time",
         (str(product_type), symbol),
     ).fetchall()
-    sums = accumulate(Decimal(amount) + Decimal(fee) for _, amount, fee in rows)
-    return _Settlements([row[0] for row in rows], list(sums))
+    sums = accumulate((Decimal(amount) + Decimal(fee) for _, amount, fee in rows), initial=ZERO)
+    return _Settlements([time for time, *_ in rows], list(sums))

@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from tradetui.desk.archive.coverage import NO_END
 from tradetui.desk.archive.ledger.fill_sequence import Instant, read_booked_fill
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_funding import APART_MS, ReportedTrip, TripFunding, reported_trip
@@ -19,7 +20,7 @@ from tradetui.wire.enums import PositionSide, SystemClose
 from tradetui.wire.json_text import load_json
 from tradetui.wire.product_types import ProductType
 
-_NOT_ENDED: Final = Instant(2**62, "")
+_NOT_ENDED: Final = Instant(NO_END, "")
 _ROUNDED_TO: Final = Decimal("0.00000001")
 """The step to which the exchange rounds an amount of each fill, as its share of a fee."""
 
@@ -54,16 +55,16 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
     rows = connection.execute(
         "SELECT product_type, symbol, leg, body FROM ledger_trip WHERE last_time BETWEEN ? AND ?"
         f"{condition} ORDER BY last_time DESC, closed_ordinal DESC, number DESC",
-        (query.since or 0, 2**62 if query.until is None else query.until, *values),
+        (*query.bounds, *values),
     )
     funding = TripFunding(connection)
     for type_name, symbol, leg_name, body in rows:
         product_type, leg, trip = ProductType(type_name), PositionSide(leg_name), trip_from_json(load_json(body))
         reported = reported_trip(connection, product_type, symbol, trip)
-        if reported is None:
+        if reported is not None:
+            yield TripRow(product_type, symbol, leg, trip, reported.funding, _net_difference(reported, trip))
+        else:
             yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
-            continue
-        yield TripRow(product_type, symbol, leg, trip, reported.funding, _net_difference(reported, trip))
 
 
 def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import islice
 
-from tradetui.desk.archive.bills import bill_coverage
 from tradetui.desk.archive.database import Archive, bring_ledger_forward
 from tradetui.desk.archive.equity import EquitySeries
 from tradetui.desk.archive.ledger_queries import ResultQuery
@@ -57,12 +56,8 @@ class ResultsReader:
 
     async def bills_refused(self, product_types: Sequence[ProductType]) -> str:
         """Why bills of a product type were not given when they were read last; empty where all were."""
-
-        def first_refusal() -> str:
-            coverages = (bill_coverage(self._archive.connection, product_type) for product_type in product_types)
-            return next((coverage.refusal for coverage in coverages if coverage.refusal), "")
-
-        return await self._disk.run(first_refusal)
+        coverages = [await self._disk.run(self._archive.bill_coverage, product_type) for product_type in product_types]
+        return next((coverage.refusal for coverage in coverages if coverage.refusal), "")
 
     def _read_period(self, query: PeriodQuery) -> PeriodResults:
         return read_period_results(self._archive.connection, query, self._equity_series(query.product_types))

@@ -26,9 +26,6 @@ from tradetui.trading.results.periods import PERIODS, Grouping, day_at, first_da
 from tradetui.trading.results.result_sums import ResultSums
 from tradetui.wire.product_types import ProductType
 
-_NO_END: Final = 2**62
-"""The end (Unix ms) of a period without one."""
-
 
 @dataclass(frozen=True, slots=True)
 class WalletMove:
@@ -87,10 +84,7 @@ def _unexplained_by_period(
 ) -> dict[str, dict[str, Decimal]]:
     """By period and coin what the wallets did beyond the rows; without periods of which that is not known."""
     audit = WalletAudit(connection, query)
-    if query.grouping in PERIODS:
-        spans = dict(_periods(query, audit.since))
-    else:
-        spans = {"": TimeSpan(query.since or 0, _NO_END if query.until is None else query.until)}
+    spans = dict(_periods(query, audit.since)) if query.grouping in PERIODS else {"": query.bounds}
     nets: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
     for row in rows:
         nets[_period_of(query, row)][row.coin] = row.net
@@ -105,12 +99,11 @@ def _unexplained_by_period(
 def _periods(query: ResultQuery, since: int | None) -> Iterator[tuple[str, TimeSpan]]:
     """The days, weeks or months of a query by name, from when on bills are read; of the first and last what counts."""
     first_ms, last_ms = query.span
-    end_ms = _NO_END if query.until is None else query.until
     start = None if since is None else max(first_ms, since)
     while start is not None and start <= min(last_ms, query.now_ms):
         day = first_day(day_at(start, query.zone), query.grouping)
         begin, end = period_span(day, query.grouping, query.zone)
-        yield period_name(day, query.grouping), TimeSpan(max(begin, first_ms), min(end, end_ms))
+        yield period_name(day, query.grouping), TimeSpan(max(begin, first_ms), min(end, query.bounds.until))
         start = end + 1
 
 
