@@ -121,9 +121,7 @@ def _assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
     return Stretch(None if rule.window_ms is None else now_ms - rule.window_ms, now_ms, assumed=True)
 
 
-def _lasting(
-    endpoint: Endpoint, texts: Mapping[str, str], values: Mapping[str, Any], zone: tzinfo
-) -> Mapping[str, str]:
+def _lasting(endpoint: Endpoint, texts: Mapping[str, str], values: Mapping[str, Any], zone: tzinfo) -> dict[str, str]:
     """The texts as they mean the same in any zone; a time ago stays one."""
     kept = dict(texts)
     for name, value in values.items():
@@ -144,7 +142,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     if rule.missing is Missing.NEVER:
         end = now_ms if end is None else end
         start = max(0, end - rule.span_ms) if start is None else start
-    _check_times(endpoint, values, start, end, now_ms)
+    _check_times(endpoint, rule, values, start, end, now_ms)
     stretch = _assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
     if start is None:
         request = endpoint.request(**values, **_times(None, end))
@@ -156,11 +154,9 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
 
 
 def _check_times(
-    endpoint: Endpoint, values: Mapping[str, Any], start: int | None, end: int | None, now_ms: int
+    endpoint: Endpoint, rule: TimeRule, values: Mapping[str, Any], start: int | None, end: int | None, now_ms: int
 ) -> None:
     """Hold the times to the rules; a span that is cut into pieces may be as long as the exchange tells anything."""
-    rule = endpoint.time
-    assert rule is not None
     check_window(rule, start, end, now_ms)
     cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
     if cut and start is not None and end is not None and end - start > rule.span_ms:

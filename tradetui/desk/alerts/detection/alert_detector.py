@@ -266,13 +266,10 @@ def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
 
 def _figures_of(fills: OrderFills) -> dict[str, str]:
     """Size, price, profit and fees as exact text, for a command."""
-
-    def text(value: Decimal | None) -> str:
-        return "" if value is None else exact_digits(value)
-
-    figures = {"size": text(fills.size), "price": text(fills.price), "profit": text(fills.profit)}
-    figures |= {f"fee_{coin}": text(fee) for coin, fee in islice(fills.fees.items(), FEE_COINS)}
-    return {one_sentence(name): one_sentence(value) for name, value in figures.items() if value}
+    figures: dict[str, Decimal | None] = {"size": fills.size, "price": fills.price, "profit": fills.profit}
+    figures |= {f"fee_{coin}": fee for coin, fee in islice(fills.fees.items(), FEE_COINS)}
+    known = {name: exact_digits(value) for name, value in figures.items() if value is not None}
+    return {one_sentence(name): one_sentence(text) for name, text in known.items()}
 
 
 class NewRows(Generic[RecordT]):

@@ -20,7 +20,7 @@ from tradetui.desk.tables.cells.column import (
     text_column,
     time_column,
 )
-from tradetui.desk.tables.cells.figure_columns import price_column, size_column
+from tradetui.desk.tables.cells.figure_columns import price_column, size, size_column
 from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.columns.shared_columns import (
     PRICE_SOURCES,
@@ -57,18 +57,15 @@ def _failure(row: ProductRow[TriggerOrder]) -> str | None:
     return failure_reason(row.record) or None
 
 
-_SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 6, lambda row: row.record.size, _symbol)
-
-
 def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
-    return "whole" if row.record.size == 0 else _SIZE.text(row, cell_format)
+    return "whole" if row.record.size == 0 else size(row.record.size, row.record.symbol, cell_format)
 
 
 TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     text_column("symbol", "Symbol", 8, _symbol),
     Column("planType", "Kind", 22, lambda row: row.record.plan_type, _kind),
     effect_column("does", "Does", lambda row: effect_of_trigger(row.record), lambda effect: effect.present),
-    _SIZE._replace(text=_size),
+    size_column("size", "Size", 6, lambda row: row.record.size, _symbol)._replace(text=_size),
     price_column("triggerPrice", "Trigger", 8, lambda row: row.record.trigger_price, _symbol),
     away_column(),
     Column(
