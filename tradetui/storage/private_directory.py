@@ -54,23 +54,21 @@ def close_to_others(
         holds_others = len(own) < len(entries)
     except OSError:  # closed to this user as well
         below, holds_others = [], True
+    left_alone = directory if holds_others and not is_ours else None
     narrowed: list[tuple[Path, int]] = []
     left_open: list[Path] = []
     for path in (directory, *below):
         try:
             mode = stat.S_IMODE(path.stat().st_mode)
-            if not mode & _OTHERS:
-                continue
-            if path == directory and not is_ours and holds_others:
+            if mode & _OTHERS and path == left_alone:
                 left_open.append(path)
-                continue
-            path.chmod(mode & ~_OTHERS)
+            elif mode & _OTHERS:
+                path.chmod(mode & ~_OTHERS)
+                narrowed.append((path, mode))
         except FileNotFoundError:  # another process has just replaced it
             continue
         except OSError:
             left_open.append(path)
-        else:
-            narrowed.append((path, mode))
     return PermissionChanges(tuple(narrowed), tuple(left_open))
 
 

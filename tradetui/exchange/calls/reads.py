@@ -132,7 +132,7 @@ class Reads:
                 retries_left -= 1
                 await asyncio.sleep(self._random.uniform(0.1, 0.4))
                 continue
-            error = first_refusal or result  # what the documented way was told says more than what the other was
+            error = first_refusal or result  # of the documented way, which says more
             self._calls.record_failure(error, answer)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)

@@ -84,13 +84,13 @@ class AddressQuota(NamedTuple):
         return (self.feed_limit - self._feed_burst) / (_MINUTE_S + _SLOWEST_ROUND_TRIP_S)
 
     @property
-    def feed_head_start_s(self) -> float:
-        """How far feeds may be ahead of their even rate."""
-        return self._feed_burst / self.feed_rate
-
-    @property
     def _feed_burst(self) -> int:
+        """Calls by which feeds may be ahead of their even rate."""
         return self.feed_limit // 10
+
+    def feed_turn(self, feeds_until: float, now: float) -> float:
+        """When a feed's next call is due; `feeds_until` is where their calls so far end at the even rate."""
+        return max(now, feeds_until - self._feed_burst / self.feed_rate)
 
     def limit(self, *, feed: bool, writes: bool) -> int:
         """Calls that may count at once after one more of this kind."""
@@ -153,18 +153,13 @@ class AddressCalls:
 
     def claim(self, *, feed: bool, writes: bool, now: float, hold_s: float) -> AddressClaim:
         """Count a call that takes `hold_s` at most, unless it has to wait."""
-        claim = self._claim(feed=feed, writes=writes, now=now, hold_s=hold_s)
-        self.meter.note(claim, feed=feed, now=now)
-        return claim
-
-    def _claim(self, *, feed: bool, writes: bool, now: float, hold_s: float) -> AddressClaim:
         for second in [second for second in self._calls if second <= now]:
             del self._calls[second]
         counted, limit = sum(self._calls.values()), self.quota.limit(feed=feed, writes=writes)
         if counted >= limit:
             return AddressClaim(None, _frees_at(sorted(self._calls.items()), counted, limit), counted)
         if feed:
-            turn = _feed_turn(self.quota, self._feeds_until, now)
+            turn = self.quota.feed_turn(self._feeds_until, now)
             if turn > now:
                 return AddressClaim(None, turn, counted)
             self._feeds_until = max(self._feeds_until, now) + 1 / self.quota.feed_rate
@@ -230,7 +225,7 @@ class AddressRows:
         if terms.feed:
             row = self._base.execute("select feeds_until_s from addresses where address = ?", (address,)).fetchone()
             feeds_until = 0.0 if row is None else row[0]
-            turn = _feed_turn(quota, feeds_until, begins)
+            turn = quota.feed_turn(feeds_until, begins)
             if turn > now + _LONGEST_RESERVATION_S:
                 return AddressClaim(None, turn - _LONGEST_RESERVATION_S, counted)
             begins = turn
@@ -281,11 +276,6 @@ def address_used_up(endpoint: Endpoint, quota: AddressQuota, seconds: float) -> 
 def _expiry_second(end: float) -> int:
     """The whole second at which a call that ended at `end` stops counting."""
     return int(end + _MINUTE_S + _CLOCK_DRIFT_S) + 1
-
-
-def _feed_turn(quota: AddressQuota, feeds_until: float, now: float) -> float:
-    """When a feed's next call is due at the even rate; `feeds_until` is where their calls so far end at that rate."""
-    return max(now, feeds_until - quota.feed_head_start_s)
 
 
 def _frees_at(calls_by_second: Iterable[tuple[int, int]], counted: int, limit: int) -> float:

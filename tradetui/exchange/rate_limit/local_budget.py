@@ -161,6 +161,7 @@ class _Pool:
         """Take a permit of the endpoint, which has room; or say when the address may take another call."""
         feed = priority is Priority.FEED
         claim = self.address.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
+        self.address.meter.note(claim, feed=feed, now=now)
         if claim.counts_until is None:
             return claim.begins
         self.out += 1

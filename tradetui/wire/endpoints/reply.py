@@ -16,7 +16,6 @@ from tradetui.wire.json_text import RepeatedName, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, masked, read_rows
 
-SUCCESS: Final = "00000"
 LONGEST_BODY: Final = 8 * 1024 * 1024
 """In bytes. The longest page, 500 bills, is a fifth of a megabyte; a longer body answers none of these requests."""
 _LATEST_MS: Final = 4_102_444_800_000
@@ -43,8 +42,8 @@ class Envelope:
 
     @property
     def ok(self) -> bool:
-        """Whether the exchange says success; 00000 is the only such code."""
-        return self.code == SUCCESS
+        """Whether the exchange says success, for which it has one code."""
+        return self.code == "00000"
 
 
 @dataclass(frozen=True, slots=True)
