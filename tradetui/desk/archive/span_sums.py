@@ -106,7 +106,9 @@ def span_sums(
             "SELECT first, beyond, groups FROM ledger_span WHERE by_symbol = ? AND first >= ? AND first < ?",
             (by_symbol, chunk[0].first, chunk[-1].beyond),
         )
-        groups_by_span = {QuarterSpan(first, beyond): _groups_of(groups) for first, beyond, groups in rows}
+        # The file has the days of a month beside the month, and those of other zones.
+        kept_texts = {QuarterSpan(first, beyond): groups_text for first, beyond, groups_text in rows}
+        groups_by_span = {span: _groups_of(kept_texts[span]) for span in chunk if span in kept_texts}
         missing = [span for span in chunk if span not in groups_by_span]
         for step in range(0, len(missing), SPANS_A_STEP):
             for span, both in _sum_and_keep(connection, missing[step : step + SPANS_A_STEP], keep_before).items():
