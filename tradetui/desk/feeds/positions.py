@@ -222,7 +222,8 @@ class _RunningSum:
     def add(self, fills: Iterable[FuturesFill]) -> None:
         """Add fills, oldest first; those that are in it already change nothing."""
         for fill in fills:
-            if unix_ms(fill.c_time) >= self._known_from and self.book.add(fill):
+            is_left_out = self._known_from and unix_ms(fill.c_time) < self._known_from
+            if not is_left_out and self.book.add(fill):
                 self._last_prices[fill.symbol.upper()] = fill.price
 
     def positions(self) -> list[Position]:

@@ -134,15 +134,14 @@ class FillHistory:
             gap = next((gap for gap in self.gaps if gap.cursor not in self.passed_over), None)
             if gap is None:
                 return False
-            self.gaps.remove(gap)
-            self.gaps.insert(0, gap)
+            others = [other for other in self.gaps if other is not gap]
             try:
                 reply = await self._page(self._request(None), gap.cursor)
                 if reply.cursor in (None, gap.cursor):
                     refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
             except (Rejected, UnreadableReply):
                 # Another gap may be answered; this one is never taken for closed.
-                self.gaps = [*self.gaps[1:], gap]
+                self.gaps = [*others, gap]
                 raise
             rows = self._tagged(reply)
             done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
@@ -150,7 +149,7 @@ class FillHistory:
                 since = None if gap.until is None else max(gap.until, self._proven_until.get(gap.until, 0))
                 self._note_lost(since, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
-            self.gaps = [*rest, *self.gaps[1:]]
+            self.gaps = [*rest, *others]
             await self._keep(self._without_renamed_in_gap(rows, gap, is_last=done))
             return True
 
@@ -213,9 +212,9 @@ class FillHistory:
         return row is not None and _reaches([row], gap.until)
 
     async def _read_newest(self, now: float) -> None:
+        """Read pages back to the newest known fill and a minute further; what is not reached becomes a gap."""
         known = self._newest
-        known_at = time_of(known.record) if known is not None else None
-        until = None if known_at is None else unix_ms(known_at - OVERLAP)
+        until = None if known is None else unix_ms(time_of(known.record) - OVERLAP)
         request = self._request(until)
         arrived_rows: list[ProductRow[FuturesFill]] = []
         cursor: str | None = None
@@ -235,10 +234,11 @@ class FillHistory:
                 server_ms = reply.request_time
             rows = self._tagged(reply)
             arrived_rows += rows
-            met = known is not None and any(row.row_id == known.row_id for row in arrived_rows)
-            ended = not reply.count or reply.cursor in (None, cursor)
-            short = request.start_time is not None and reply.count < self._page_size
-            if ended or _reaches(rows, until) or (met and short):
+            is_last_page = not reply.count or reply.cursor in (None, cursor)
+            # A bounded read that does not fill a page has given all that is new, if the newest known fill is among it.
+            is_short = request.start_time is not None and reply.count < self._page_size
+            known_came_again = known is not None and any(row.row_id == known.row_id for row in arrived_rows)
+            if is_last_page or _reaches(rows, until) or (is_short and known_came_again):
                 cursor = None
                 break
             cursor = reply.cursor
@@ -379,4 +379,5 @@ class FillHistory:
 
 
 def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
+    """Whether a row is older than a moment (Unix ms); None is never reached."""
     return until is not None and any(unix_ms(time_of(row.record)) < until for row in rows)
