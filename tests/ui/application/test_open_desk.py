@@ -12,7 +12,8 @@ from typing import Any, cast
 import pytest
 from textual.app import ComposeResult
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
+from tradetui.desk.desk import Desk
 from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.header.header_bar import QUIET_SECONDS, HeaderBar
 from tradetui.ui.money.money_screen import MoneyScreen
@@ -111,6 +112,27 @@ async def test_a_desk_that_nobody_waits_for_any_more_is_stopped_once_it_is_built
     may_build.set()
     await closing
     assert desk.stopped and holder.desk is None
+
+
+async def test_a_desk_that_cannot_be_followed_is_stopped_and_the_reason_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unable(self: Desk, listener: object) -> None:
+        raise RuntimeError("the rows have no listener")
+
+    stopped: list[Desk] = []
+    stop = Desk.stop
+
+    async def stop_and_note(self: Desk) -> None:
+        stopped.append(self)
+        await stop(self)
+
+    monkeypatch.setattr(Desk, "subscribe", unable)
+    monkeypatch.setattr(Desk, "stop", stop_and_note)
+    stage = AppOnFewRows()
+    async with stage.running():
+        assert newest_message(stage) == "hedge cannot be opened: the rows have no listener"
+        assert stage.app.desk is None and len(stopped) == 1
 
 
 async def test_a_desk_that_was_built_and_never_started_stops() -> None:

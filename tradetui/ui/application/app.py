@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -26,7 +26,6 @@ from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import first_theme
 from tradetui.ui.settings.ui_settings import PreferenceWriter, ProfileLook, ScreenPreferences, TableChoice, UiSettings
-from tradetui.ui.terminal.mouse_capture import MOUSE_OFF, MOUSE_ON, switch_mouse
 
 if TYPE_CHECKING:
     from tradetui.desk.alerts.alert_event import Alert
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 
+MOUSE_ON: Final = "The mouse works here again."
+MOUSE_OFF: Final = "The mouse is left to the terminal: its own selection works now. The palette switches it on again."
 _Read = TypeVar("_Read")
 
 
@@ -122,16 +123,17 @@ class TradeApp(TextualApp, inherit_bindings=False):
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
+            notices = lazy_imports.alert_notices(self, desk)
+            self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
+            if not in_loop:
+                await desk.client.prepare()
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
+            await self._open_desk.close()
             await self._main_is_open.wait()
             self.main.cannot_open(self.failure)
             return
         self.failure = None
-        notices = lazy_imports.alert_notices(self, desk)
-        self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
-        if not self.settings.inline_start:
-            await desk.client.prepare()
         await self._main_is_open.wait()
         self.main.opened()
         desk.start()
@@ -213,13 +215,13 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self.preferences = self.settings.preferences
         self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
         self.set_keymap(dict(self.settings.keys))
-        switch_mouse(self, on=self.settings.mouse)
+        self.switch_mouse(on=self.settings.mouse)
         self.main.use_settings(self.settings)
         self._show_notices()
 
     def use_mouse(self, *, on: bool) -> None:
         self.settings = replace(self.settings, mouse=on)
-        switch_mouse(self, on=on)
+        self.switch_mouse(on=on)
         notify(self, MOUSE_ON if on else MOUSE_OFF, seconds=8)
 
     def choose_theme(self, name: str) -> None:

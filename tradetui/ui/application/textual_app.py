@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual import events, on
 from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from tradetui.ui.app_protocols import KeyedScreen, SeesEveryKey
@@ -47,6 +48,11 @@ class TextualApp(App[None], inherit_bindings=False):
         self.key_order = KeyOrder(self, self._dispatch_key)
         self.failure: str | None = None
         """Why the program failed, or the chosen account could not be opened; None where neither is so."""
+
+    def postpone_garbage(self) -> None:
+        """Collect no garbage before the start is over."""
+        gc.disable()
+        self.set_timer(STARTED_S, _tidy_up)
 
     # Keys
 
@@ -125,12 +131,20 @@ class TextualApp(App[None], inherit_bindings=False):
         drawn = super().export_screenshot(title=title, simplify=simplify)
         return drawn.replace("<text ", '<text xml:space="preserve" ')
 
-    # The start and the end
+    # The terminal
 
-    def postpone_garbage(self) -> None:
-        """Collect no garbage before the start is over."""
-        gc.disable()
-        self.set_timer(STARTED_S, _tidy_up)
+    def switch_mouse(self, *, on: bool) -> None:
+        """Take the mouse, or leave it to the terminal, also after a suspension; nothing without a terminal."""
+        driver = self._driver
+        if not isinstance(driver, LinuxDriver) or driver._mouse == on:
+            return
+        if on:
+            driver._mouse = True
+            driver._enable_mouse_support()
+        else:
+            driver._disable_mouse_support()
+            driver._mouse = False
+        driver.flush()
 
     def _fatal_error(self) -> None:
         # Textual's own prints every local variable of every frame.

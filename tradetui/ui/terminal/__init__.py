@@ -1,1 +1,1 @@
-"""The terminal: what it can show, who has its mouse, how little is drawn on it, and what a crash leaves there."""
+"""The terminal: what it can show, how little is drawn on it, and what a crash leaves there."""
