@@ -106,11 +106,10 @@ async def test_a_desk_that_nobody_waits_for_any_more_is_stopped_once_it_is_built
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    closing = asyncio.create_task(holder.close())
-    await asyncio.sleep(0)
-    assert not closing.done() and not desk.stopped
+    await holder.close()
+    assert not desk.stopped, "another profile is opened without waiting for it"
     may_build.set()
-    await closing
+    await asyncio.gather(*holder._left_behind)
     assert desk.stopped and holder.desk is None
 
 

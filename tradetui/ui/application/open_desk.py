@@ -24,14 +24,20 @@ class OpenDesk:
         self.alert_notices: AlertNotices | None = None
         self._unsubscribers: tuple[Callable[[], None], ...] = ()
         self._stopping: asyncio.Future[None] | None = None
+        self._left_behind: set[asyncio.Future[None]] = set()
 
     async def build(self, build: Callable[[], Desk]) -> Desk:
-        """Build a desk in a thread; if the caller is cancelled meanwhile, it is stopped as soon as it is there."""
+        """Build a desk in a thread; if the caller is cancelled meanwhile, it is stopped as soon as it is there.
+
+        Nobody waits for that: what builds a desk may itself wait for somebody, as a command that asks for a password.
+        """
         building = asyncio.ensure_future(asyncio.to_thread(build))
         try:
             return await asyncio.shield(building)
         except asyncio.CancelledError:
-            self._stopping = asyncio.ensure_future(_stop_once_built(building))
+            left_behind = asyncio.ensure_future(_stop_once_built(building))
+            self._left_behind.add(left_behind)
+            left_behind.add_done_callback(self._left_behind.discard)
             raise
 
     def follow(
@@ -53,7 +59,7 @@ class OpenDesk:
         )
 
     async def close(self) -> None:
-        """Drop the desk, and wait until it, or one that began to stop before, has stopped."""
+        """Drop the desk, and wait until it, or one that an earlier call began to stop, has stopped."""
         for unsubscribe in self._unsubscribers:
             unsubscribe()
         self._unsubscribers = ()
