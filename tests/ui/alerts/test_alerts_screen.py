@@ -6,12 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
-from tradetui.ui.alerts.alert_notices import Throttle
+from tradetui.ui.alerts.alert_notices import AlertNotices
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.screenshot import screen_text
 
@@ -35,10 +36,10 @@ async def settled(pilot: Pilot[None], seconds: float = 1.5) -> None:
 
 
 def test_what_comes_together_goes_through_once() -> None:
-    throttle = Throttle()
-    through = [moment for moment in range(12) if throttle.let_through(float(moment), at_once=False)]
-    assert through == [0, 5, 10]
-    assert throttle.let_through(10.5, at_once=True)
+    notices = AlertNotices(App[object](), sequence=None, environ={})
+    rung = [moment for moment in range(12) if notices.may_ring(float(moment), at_once=False)]
+    assert rung == [0, 5, 10]
+    assert notices.may_ring(10.5, at_once=True)
 
 
 async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_looked_at() -> None:

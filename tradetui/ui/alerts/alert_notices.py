@@ -14,22 +14,9 @@ from tradetui.ui.alerts.desktop_notification import notification
 from tradetui.ui.app_protocols import KeyedScreen
 from tradetui.ui.safe_text import notify
 
-AT_MOST_EVERY_S = 5.0
+RINGS_EVERY_S = 5.0
 _STAYS_S = 600.0
 _SHOWN_S = 8.0
-
-
-class Throttle:
-    """Lets one of several events through that come together, so that a busy market does not ring without end."""
-
-    def __init__(self) -> None:
-        self._last_at: float | None = None
-
-    def let_through(self, now: float, *, at_once: bool) -> bool:
-        if not at_once and self._last_at is not None and now - self._last_at < AT_MOST_EVERY_S:
-            return False
-        self._last_at = now
-        return True
 
 
 class AlertNotices:
@@ -38,7 +25,7 @@ class AlertNotices:
     def __init__(self, app: App[object], *, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> None:
         """`sequence` is the profile's way to notify through the terminal, None for the terminal's own."""
         self._app = app
-        self._bell = Throttle()
+        self._rung_at: float | None = None
         self._sequence = sequence
         self._environ = environ
 
@@ -50,7 +37,7 @@ class AlertNotices:
             screen.show_alert()
         beside_dialog = screen is not self._app.screen
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
-        if Channel.BELL in alert.channels and self._bell.let_through(now, at_once=not of_a_market):
+        if Channel.BELL in alert.channels and self.may_ring(now, at_once=not of_a_market):
             self._app.bell()
         if Channel.LINE not in alert.channels:
             return
@@ -59,6 +46,13 @@ class AlertNotices:
         elif beside_dialog and not of_a_market:
             severity: SeverityLevel = "warning" if alert.event.alarm else "information"
             notify(self._app, alert.sentence, severity=severity, seconds=_SHOWN_S)
+
+    def may_ring(self, now: float, *, at_once: bool) -> bool:
+        """Whether to ring now, which counts as rung: once for what comes together, so that no busy market rings on."""
+        if not at_once and self._rung_at is not None and now - self._rung_at < RINGS_EVERY_S:
+            return False
+        self._rung_at = now
+        return True
 
     def show_on_desktop(self, sentence: str) -> None:
         driver = self._app._driver
