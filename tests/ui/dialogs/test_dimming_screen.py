@@ -39,14 +39,14 @@ async def test_it_is_painted_once_a_second_and_at_once_when_the_dialog_closes(mo
     stage = AppOnFewRows()
     async with stage.running(after=3) as pilot:
         main, painted = stage.app.main, 0
-        paint = main._paint
+        paint = main.paint
 
         def counted() -> None:
             nonlocal painted
             painted += 1
             paint()
 
-        monkeypatch.setattr(main, "_paint", counted)
+        monkeypatch.setattr(main, "paint", counted)
         await asyncio.sleep(5)
         alone, painted = painted, 0
         await pilot.press("question_mark")

@@ -60,7 +60,6 @@ class MainScreen(TableScreen):
         self.focused_panel: str = POSITIONS.name
         self.paused = False
         self.product: str | None = None  # the product type that is shown; None for all
-        self._painting = False  # whether a paint is requested that has not begun
         self._painted_at = 0.0  # monotonic seconds
         self._day: date | None = None  # the day that times were last shown for
         self._storage_trouble: str | None = None  # the trouble that was shown last
@@ -170,11 +169,9 @@ class MainScreen(TableScreen):
             self._area.unpainted.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
                 self.app.screen.follow(feed.name, self._area.rows_of(desk, feed.name))
-        if feed is not None and self.app.screen is not self:
-            return  # behind a dialog every paint would draw the dialog anew as well: the next second paints what is new
-        if not self._painting:
-            self._painting = True
-            self.call_later(self._paint)
+        # Behind a dialog every paint would draw the dialog anew as well: the next second paints what is new.
+        if feed is None or self.app.screen is self:
+            self.paint_soon()
 
     def _refresh_ages(self) -> None:
         """Update ages if nothing has been published for a while: every call may be hanging."""
@@ -183,8 +180,7 @@ class MainScreen(TableScreen):
         if (desk := self.desk) is not None and desk.clock.monotonic() - self._painted_at >= REFRESHED_EVERY_S:
             self.published(None)
 
-    def _paint(self) -> None:
-        self._painting = False
+    def paint(self) -> None:
         if (desk := self.desk) is None:
             return
         self._painted_at = desk.clock.monotonic()
@@ -255,7 +251,7 @@ class MainScreen(TableScreen):
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
         if self.desk is not None:
             self._area.paint(self.desk, revealed)
-        self.call_later(self._paint)
+        self.paint_soon()
 
     def set_paces(self) -> None:
         """Poll visible feeds at their own pace, and hidden or covered ones more slowly."""

@@ -58,7 +58,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=self._footer)
         self._sums = None if self._kind.name != FILLS.name else HistorySums(self._table)
         self._rows: ArchiveRows[Record] | None = None
-        self._painting = False
 
     def on_mount(self) -> None:
         self.show_zone()
@@ -76,7 +75,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         if self._rows is not None:
             self._rows.close()
         self._dates = dates
-        self._rows = self.desk.history(self._kind.endpoint.row, self._changed, dates)
+        self._rows = self.desk.history(self._kind.endpoint.row, self.paint_soon, dates)
         if self._rows is not None and self._product is not None:
             self._rows.selection = replace(self._rows.selection, product_type=ProductType(self._product))
         self.action_poll_now()
@@ -94,7 +93,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     @work(group="sum", exclusive=True, exit_on_error=False)
     async def _sum_up(self, sums: HistorySums, rows: ArchiveRows[FuturesFill]) -> None:
         await sums.add_up(rows)
-        self._changed()
+        self.paint_soon()
 
     @property
     def _beyond_shown_rows(self) -> str:
@@ -118,13 +117,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
             unreadable = LEFT_OUT.format(self._table.rows.unreadable_count)
         return " · ".join(filter(None, (unreadable, note, beyond_rows and f"{beyond_rows} not included")))
 
-    def _changed(self) -> None:
-        if not self._painting and self.is_attached:
-            self._painting = True
-            self.call_later(self._paint)
-
-    def _paint(self) -> None:
-        self._painting = False
+    def paint(self) -> None:
         if self._rows is not None:
             self._table.set_source(self._rows)
         self.refresh_states()

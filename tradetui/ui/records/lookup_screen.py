@@ -58,7 +58,6 @@ class LookupScreen(TableScreen):
         self.lookup: Lookup | None = None
         self._focused: RecordTable[object] = self.rows_table
         self._unsubscribe: Callable[[], None] = lambda: None
-        self._painting = False  # whether a paint is requested that has not begun
         self._shown_generation = -1
         self._zoomed = False
 
@@ -93,7 +92,7 @@ class LookupScreen(TableScreen):
         elif first is not None:
             self._begin(first)
         else:
-            self._paint()
+            self.paint()
         if self._texts or (begun is None and first is None):
             self.call_after_refresh(self.action_query)
 
@@ -183,8 +182,8 @@ class LookupScreen(TableScreen):
     def _show_lookup(self, lookup: Lookup) -> None:
         self._unsubscribe()
         self.lookup = lookup
-        self._unsubscribe = lookup.subscribe(self._changed)
-        self._paint()
+        self._unsubscribe = lookup.subscribe(self.paint_soon)
+        self.paint()
 
     def action_poll_now(self) -> None:
         """Resume where it stopped or failed, else read again from the newest."""
@@ -228,15 +227,7 @@ class LookupScreen(TableScreen):
             show_session(self.query_one(HeaderBar), self.desk, self.key_named)
             self._make_ready()
 
-    def _changed(self) -> None:
-        if not self._painting:
-            self._painting = True
-            self.call_later(self._paint)
-
-    def _paint(self) -> None:
-        self._painting = False
-        if not self.is_attached:
-            return
+    def paint(self) -> None:
         lookup = self.lookup
         if lookup is not None and (
             self.rows_table.model.source is not lookup.rows or lookup.rows.generation != self._shown_generation

@@ -52,6 +52,7 @@ class TableScreen(DeskScreen):
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
         self._sorts_before: dict[str | None, Sort | None] = {}
+        self._paint_is_due = False
 
     @property
     @abstractmethod
@@ -106,6 +107,22 @@ class TableScreen(DeskScreen):
                 for binding in here
             ]
         self.query_one(Hints).show(hints, note)
+
+    # Painting
+
+    def paint_soon(self) -> None:
+        """Call `paint` once for all changes of the same moment."""
+        if not self._paint_is_due and self.is_attached:
+            self._paint_is_due = True
+            self.call_later(self._paint_if_attached)
+
+    def _paint_if_attached(self) -> None:
+        self._paint_is_due = False
+        if self.is_attached:
+            self.paint()
+
+    def paint(self) -> None:
+        """Show what has changed, on screens whose rows come in by themselves."""
 
     # Rows
 
