@@ -91,8 +91,20 @@ class ExchangeState:
                 return account.converts
             case "transfers":
                 return account.transfers
-            case "fills" | "futures-bills" | "closed-positions" | "orders" | "triggers" | "live-triggers":
-                return _futures_rows(self.book(uid, product_type), name)
+            case "fills":
+                return self.book(uid, product_type).fills[::-1]
+            case "futures-bills":
+                return self.book(uid, product_type).bills()[::-1]
+            case "closed-positions":
+                return self.book(uid, product_type).closed_positions()[::-1]
+            case "orders":
+                orders = self.book(uid, product_type).orders.values()
+                newest_first = sorted(orders, key=attrgetter("created_ms", "order_id"), reverse=True)
+                return [order.row() for order in newest_first]
+            case "triggers":
+                return _newest_first(self.book(uid, product_type).triggers)
+            case "live-triggers":
+                return _newest_first(self.book(uid, product_type).live_triggers.values())
             case _:
                 assert_never(name)
 
@@ -133,23 +145,6 @@ class ExchangeState:
         steps = steps_of(book, requested, honours_one_way_size=self.one_way_size_honoured)
         order = reverse_as(book, requested, steps, fault, self.moment)
         return {"orderId": order.order_id, "clientOid": requested.client_oid or order.client_oid}
-
-
-def _futures_rows(book: FuturesBook, name: FuturesRowsName) -> Sequence[Row]:
-    match name:
-        case "fills":
-            return book.fills[::-1]
-        case "futures-bills":
-            return book.bills()[::-1]
-        case "closed-positions":
-            return book.closed_positions()[::-1]
-        case "orders":
-            newest_first = sorted(book.orders.values(), key=attrgetter("created_ms", "order_id"), reverse=True)
-            return [order.row() for order in newest_first]
-        case "triggers":
-            return _newest_first(book.triggers)
-        case "live-triggers":
-            return _newest_first(book.live_triggers.values())
 
 
 def _newest_first(rows: Iterable[Row]) -> list[Row]:

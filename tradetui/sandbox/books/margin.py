@@ -24,9 +24,9 @@ def collateral(book: FuturesBook, marks: Mapping[str, Decimal]) -> Decimal:
 
 
 def backing(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """The margin behind the crossed positions of a coin: all but the margin of isolated positions."""
-    isolated = book.margin_held(coin, isolated=True) + book.unrealised(coin, marks, isolated=True)
-    return equity(book, coin, marks) - isolated + collateral(book, marks)
+    """The margin behind a coin's crossed positions: their profit, and the balance without isolated margin."""
+    crossed = book.balances[coin] - book.margin_held(coin, isolated=True)
+    return crossed + book.unrealised(coin, marks, isolated=False) + collateral(book, marks)
 
 
 def free(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
