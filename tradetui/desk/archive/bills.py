@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -27,8 +26,7 @@ it would look at every bill of the type.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(NamedTuple):
     """Money moved into a futures account (above zero) or out of it, at a time in Unix ms.
 
     `amount_in_usd` is in USDT: the amount itself of USDT, of another coin at the price of the fill nearest in time in

@@ -156,7 +156,6 @@ class _HeldTimes:
             self._add(running[0], NO_END)
 
     def held_between(self, since: int, until: int) -> bool:
-        """Whether anything was held between two moments."""
         while self._oldest is not None and (not self._ends or self._ends[-1] > since):
             self._oldest = self._read_before(self._oldest)
         held_count = bisect_left(self._ends, -since, key=neg)

@@ -146,10 +146,10 @@ def equity_of_period(
 def _with_curve(
     equity: EquityOfPeriod, sampled: SampledEquity, flows: Sequence[CashFlow], now_ms: int
 ) -> EquityOfPeriod:
-    gaps = _gaps(sampled.times, now_ms)
-    chosen = sorted(curve_samples(sampled, flows).union(gaps, (gap - 1 for gap in gaps)))
+    after_gaps = _after_gaps(sampled.times, now_ms)
+    chosen = sorted(curve_samples(sampled, flows).union(after_gaps, (index - 1 for index in after_gaps)))
     curve = list(equity_curve(points_at(sampled, chosen), flows))
-    cuts = [0, *(chosen.index(gap) for gap in gaps), len(chosen)]
+    cuts = [0, *map(chosen.index, after_gaps), len(chosen)]
     return replace(
         equity,
         curve=tuple(tuple(curve[begin:end]) for begin, end in pairwise(cuts)),
@@ -158,8 +158,8 @@ def _with_curve(
     )
 
 
-def _gaps(times: Sequence[int], now_ms: int) -> list[int]:
-    """The samples, by their indexes, that follow the one before later than samples of that age are apart."""
+def _after_gaps(times: Sequence[int], now_ms: int) -> list[int]:
+    """The first samples after a gap, by their indexes: it is longer than samples of that age are apart."""
     return [
         index
         for index, (before, after) in enumerate(pairwise(times), 1)

@@ -82,7 +82,6 @@ class DayOpening:
         return self.result(equity)
 
     def result(self, equity: Decimal) -> TodayResult:
-        """Today's result at an equity in USDT."""
         start = self.samples.start
         amount = equity - start.equity - self.moved_in
         part = self.growth * equity / self.equity_then - 1 if self.equity_then > ZERO and self.growth > ZERO else None

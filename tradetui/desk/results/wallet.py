@@ -226,7 +226,6 @@ class _Wallets:
         return TimeSpan(max(span.since, self.coverage.since or 0), span.until)
 
     def coins(self) -> list[str]:
-        """The coins that there are bills of."""
         following = "SELECT coin FROM bill WHERE product_type = ? AND coin > ? ORDER BY coin LIMIT 1"
         return distinct_texts(self.connection, following, str(self.product_type))
 

@@ -58,7 +58,6 @@ class ClosingOrders:
         self._quarters = quarters
 
     def add(self, sequenced: SequencedFill, closing: Closing) -> None:
-        """Add what a fill closed to its order."""
         instant, fill = sequenced
         order = self._find(fill.key, fill.order_id)
         if order is None:
