@@ -23,6 +23,7 @@ def _pages(
     row_field: str = "orderId",
     first: str | None = None,
 ) -> PageRule:
+    """The rule of pages whose size is the request's own parameter `limit`; the others are fields of `PageRule`."""
     limit = request.parameters["limit"]
     assert isinstance(limit, Count), f"the limit of {request.__name__} is no count of rows"
     return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
