@@ -38,10 +38,6 @@ BROKER = ("transfers", "email")
 class ServedHostileExchange(HostileExchange):
     """The hostile exchange as the HTTP server takes one."""
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one connection; what is not HTTP has no texts."""
-        await (super().__call__ if scope["type"] == "http" else self._sandbox)(scope, receive, send)
-
     def catch_up(self) -> None:
         """Let the market move."""
         self._sandbox.catch_up()
