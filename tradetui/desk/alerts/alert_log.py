@@ -60,6 +60,7 @@ class AlertLog:
         self._owner = owner
 
     def typed(self, now: Moment) -> None:
+        """Note that a person typed into this session, and forget the sessions of other boots."""
         with self._archive.transaction() as connection:
             connection.execute(
                 "INSERT INTO alert_session VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE SET boot = excluded.boot,"
@@ -69,6 +70,7 @@ class AlertLog:
             connection.execute("DELETE FROM alert_session WHERE boot <> ?", (now.boot,))
 
     def leave(self) -> None:
+        """Let another session be the one that was typed into last."""
         with self._archive.transaction() as connection:
             connection.execute("DELETE FROM alert_session WHERE owner = ?", (self._owner,))
 
