@@ -10,10 +10,11 @@ from functools import partial
 from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
-from tradetui.desk.results.period_query import Period, PeriodChoice
+from tradetui.desk.results.period_query import Period
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.key_bindings.binding_registry import key_named
@@ -27,6 +28,7 @@ from tradetui.ui.money.money_sentences import (
     today_reason,
     wallet_sentence,
 )
+from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.wire.product_types import ProductType
 
 DAY_MS = 86_400_000
@@ -124,12 +126,17 @@ def test_a_period_is_told_with_its_days_zone_and_symbols() -> None:
 
 
 def test_why_there_is_nothing_and_what_comes_next() -> None:
-    sentence_of = partial(nothing_sentence, key_named=partial(key_named, changed_keys={}))
-    assert "are being read" in sentence_of(PeriodChoice.MONTH, has_any=False, is_missing=True)
-    assert "has none to be read" in sentence_of(PeriodChoice.MONTH, has_any=False, is_missing=False)
-    assert "[ and ] choose another period" in sentence_of(PeriodChoice.TODAY, has_any=True, is_missing=False)
-    assert "Esc goes back from these dates" in sentence_of(None, has_any=True, is_missing=False)
-    of_symbol = sentence_of(None, has_any=True, is_missing=False, symbols=("ZZZ",))
+    reading, results = PeriodReading(UTC, NOW_MS), replace(RESULTS, missing=(gap(SINCE, NOW_MS),))
+    key = partial(key_named, changed_keys={})
+    reading.has_any = False
+    assert "are being read" in nothing_sentence(reading, results, key)
+    assert "has none to be read" in nothing_sentence(reading, RESULTS, key)
+    reading.has_any = True
+    assert "[ and ] choose another period" in nothing_sentence(reading, RESULTS, key)
+    reading.choose_dates(DateFilter())
+    assert nothing_sentence(reading, RESULTS, key).endswith("Esc goes back from these dates.")
+    reading.choose_dates(DateFilter(symbols=("ZZZ",)))
+    of_symbol = nothing_sentence(reading, RESULTS, key)
     assert of_symbol == "No fill of ZZZ in this period.\nEsc goes back from these dates."
 
 

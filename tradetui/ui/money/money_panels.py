@@ -193,13 +193,7 @@ class MoneyPanels(Container):
         elif reading.results is None:
             nothing = "reading …"
         else:
-            nothing = money_sentences.nothing_sentence(
-                reading.choice,
-                has_any=reading.has_any,
-                is_missing=any(not span.is_lost for span in reading.results.missing),
-                symbols=() if reading.dates is None else reading.dates.symbols,
-                key_named=self._key_named,
-            )
+            nothing = money_sentences.nothing_sentence(reading, reading.results, self._key_named)
         self._groups_frame.say(f"By {self.grouping} {self.table.sort_filter.pattern_title}".strip(), nothing)
 
     def group_by(self, grouping: Grouping) -> None:

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.period_query import Period, PeriodChoice
+from tradetui.desk.results.period_query import Period
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.result_columns import amount_text
 from tradetui.desk.results.today import TodayResult
@@ -24,6 +24,7 @@ from tradetui.desk.tables.cells.number_format import CONVERTED, number
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.money.calendar_panel import MonthGrid
+from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import counted
@@ -186,21 +187,15 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> t
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 
 
-def nothing_sentence(
-    choice: PeriodChoice | None,
-    *,
-    has_any: bool,
-    is_missing: bool,
-    key_named: Callable[[str], str],
-    symbols: tuple[str, ...] = (),
-) -> str:
-    """Why there is no row, and what happens next or which key helps; `symbols` are the pieces that were typed."""
-    if not has_any:
+def nothing_sentence(reading: PeriodReading, results: PeriodResults, key_named: Callable[[str], str]) -> str:
+    """Why the results of a reading have no row, and what happens next or which key helps."""
+    if not reading.has_any:
+        is_missing = any(not span.is_lost for span in results.missing)
         older = "Fills of the last ninety days are being read." if is_missing else "This account has none to be read."
         return f"No fills are kept yet.\n{older}\nWhat you trade from now on stays here for good."
-    if choice is None:
-        remedy = f"{key_named('back')} goes back from these dates."
-    else:
-        remedy = f"{key_named('period_before')} and {key_named('period_after')} choose another period."
-    nothing = f"No fill of {', '.join(symbols)}" if symbols else "Nothing was traded"
-    return f"{nothing} in this period.\n{remedy}"
+    if reading.dates is None:
+        keys = f"{key_named('period_before')} and {key_named('period_after')}"
+        return f"Nothing was traded in this period.\n{keys} choose another period."
+    typed = ", ".join(reading.dates.symbols)
+    nothing = f"No fill of {typed}" if typed else "Nothing was traded"
+    return f"{nothing} in this period.\n{key_named('back')} goes back from these dates."
