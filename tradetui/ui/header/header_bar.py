@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 from textual.content import Content
+from textual.geometry import Size
 from textual.widget import Widget
 
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -30,8 +31,8 @@ _UNKNOWN_BADGE: Final = "bold $background on $error"
 Part: TypeAlias = tuple[str, str]
 
 
-def has_two_lines(height: int) -> bool:
-    return height >= _TWO_LINES_FROM
+def header_lines(terminal_height: int) -> int:
+    return 2 if terminal_height >= _TWO_LINES_FROM else 1
 
 
 class Figure(NamedTuple):
@@ -72,6 +73,9 @@ class HeaderBar(Widget):
         super().__init__(id="header")
         self._painted_at = -QUIET_SECONDS  # when the whole bar was last brought up to date
         self.begin(settings.environment, settings.access, settings.profiles[chosen].name)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return header_lines(viewport.height)
 
     def begin(self, environment: str, access: str, account: str) -> None:
         self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)

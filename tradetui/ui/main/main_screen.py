@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
-from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
@@ -66,8 +66,6 @@ class MainScreen(TableScreen):
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
-        # Setting a class after the widgets are there would style all of them once more, and so would a focus.
-        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self._settings.chosen)
         yield Notice("banner")
         yield Notice("refused")
@@ -243,9 +241,7 @@ class MainScreen(TableScreen):
     # Layout
 
     def _arrange(self) -> None:
-        terminal = self.app.size
-        self.set_class(has_two_lines(terminal.height), "-narrow")
-        revealed = self._area.rearrange(terminal, self.focused_panel)
+        revealed = self._area.rearrange(self.app.size, self.focused_panel)
         self._show_hidden(self.desk)
         self.set_paces()
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.terminal.drawn_once import StyledOnce
 
@@ -28,7 +28,6 @@ class StartScreen(StyledOnce[None]):
         self._has_begun = False
 
     def compose(self) -> ComposeResult:
-        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self._settings.chosen)
         yield Hints()
 

@@ -21,7 +21,7 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips
-from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.header.header_bar import HeaderBar, header_lines
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -62,7 +62,6 @@ class MoneyScreen(TableScreen):
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
-        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self.trade_app.chosen)
         yield PeriodBar(has_utf8=self._settings.terminal.has_utf8)
         yield self._panels
@@ -181,9 +180,7 @@ class MoneyScreen(TableScreen):
 
     def _arrange(self) -> None:
         width, height = self.app.size
-        header = 2 if has_two_lines(height) else 1
-        self.set_class(header == 2, "-narrow")
-        self._panels.show_what_fits(Size(width, height - header - _LINES_AROUND))
+        self._panels.show_what_fits(Size(width, height - header_lines(height) - _LINES_AROUND))
 
     def _go_to(self, panel: MoneyPanel) -> None:
         self._panels.focused_panel = panel

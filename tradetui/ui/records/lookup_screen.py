@@ -20,7 +20,7 @@ from tradetui.desk.tables.columns.lookups import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.app_protocols import OpenLookup, ask_in_dialog
-from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -62,7 +62,6 @@ class LookupScreen(TableScreen):
         self._zoomed = False
 
     def compose(self) -> ComposeResult:
-        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self.trade_app.chosen)
         yield Static("", id="lookup-query", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)
@@ -303,7 +302,6 @@ class LookupScreen(TableScreen):
         if not self.is_attached:
             return
         height = self.app.size.height
-        self.set_class(has_two_lines(height), "-narrow")
         count = self.totals_table.rows.count
         totals = self._totals_box
         totals.display = count > 0 and height >= TOTALS_TALL and not self._zoomed
