@@ -169,6 +169,7 @@ class Execution:
         """
         sending = self._begin_attempt(shown, typed, departure or Departure())
         task: asyncio.Task[Sent] = self._tasks.begin(self._read_and_send(sending, shown, typed))
+        task.add_done_callback(lambda _: self._sendings.pop(sending.intent))
         try:
             async with asyncio.timeout(CONFIRMING_S):
                 return await asyncio.shield(task)
@@ -223,8 +224,6 @@ class Execution:
             if is_cancelled(problem):
                 raise
             sent = sending.after_failure(problem)
-        finally:
-            del self._sendings[sending.intent]
         self.followed.track(sent)
         return sent
 
