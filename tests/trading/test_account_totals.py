@@ -127,6 +127,12 @@ def test_an_unrealised_profit_that_cannot_be_converted_leaves_the_sum_unknown_an
     assert totals_of([usdt, account("BTC", "0.5", usdtEquity="", unrealizedPL="")]).unrealised == 5
 
 
+def test_what_pools_have_free_is_not_known_where_one_does_not_say_it() -> None:
+    silent = union("USDC", "0", unionTotalMargin="10", unionAvailable="")
+    assert totals_of([union(), silent]).union_available is None
+    assert totals_of([union()], undecodable_rows=1).union_available is None
+
+
 def test_an_isolated_position_s_own_ratio_counts_and_a_crossed_one_s_is_the_account_s() -> None:
     ratios = (("crossed", "0.9"), ("isolated", "0.4"), ("isolated", None), ("ISOLATED", "0.1"))
     positions = [

@@ -231,8 +231,10 @@ class Desk:
                 await self._today.stop()
             await self.storage.stop()
         finally:
-            self.disk.close()
-            await self.client.aclose()
+            try:
+                self.disk.close()
+            finally:
+                await self.client.aclose()
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener with the feed whenever one has something new; returns what ends it."""

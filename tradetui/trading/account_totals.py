@@ -54,7 +54,8 @@ def totals_of(
 
     A sum is not known where it would be one of a part: no sum where there are `undecodable_rows` of accounts, no equity
     where an account with assets reports none in USDT or an unknown asset mode, no unrealised profit where one that is
-    reported cannot be converted. `positions` is None before they were read: open profit and exposure are not known.
+    reported cannot be converted, no free margin of pools of which one does not say its own. `positions` is None before
+    they were read: open profit and exposure are not known.
     """
     are_read = positions is not None
     positions = tuple(positions or ())
@@ -70,7 +71,7 @@ def totals_of(
         equity=None if no_equity_because else known_sum(equities),
         unrealised=None if undecodable_rows else known_sum(unrealised),
         worst_margin_ratio=max(ratios, default=None),
-        union_available=known_sum(_known(row.union_available for row in pools)),
+        union_available=None if undecodable_rows else known_sum(row.union_available for row in pools),
         has_single=bool(single),
         has_union=bool(pools),
         open_profit=known_sum([ZERO, *open_profits]) if are_read else None,

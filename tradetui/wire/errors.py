@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict
 
 from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.text import scrub
@@ -60,13 +60,21 @@ class ExchangeError(Exception):
     reason = "The exchange did not carry out the request"
     request_time: int | None = None
 
-    def __init__(self, message: str = "", **fields: Unpack[ErrorFields]) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str | None = None,
+        endpoint: str | None = None,
+        http_status: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
-        self.code = fields.get("code")
-        self.endpoint = fields.get("endpoint")
-        self.http_status = fields.get("http_status")
-        self.remedy = fields.get("remedy")
+        self.code = code
+        self.endpoint = endpoint
+        self.http_status = http_status
+        self.remedy = remedy
 
     @property
     def sentence(self) -> str:

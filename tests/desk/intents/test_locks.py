@@ -44,7 +44,17 @@ async def test_a_lock_without_a_journal_holds_here_until_it_is_written() -> None
     lock.take_over(False, lock.newest)
     assert lock.locked and lock.unwritten is choice
     assert await lock.write(Journal(None), choice)
-    assert lock.unwritten is None
+    assert lock.locked and lock.unwritten is None
+
+
+async def test_a_journal_that_was_read_while_a_choice_is_being_written_does_not_undo_it() -> None:
+    lock = account_lock()
+    choice = lock.choose(True, has_journal=True)
+    lock.take_over(False, choice)
+    assert lock.locked
+    assert await lock.write(Journal(None), choice)
+    lock.take_over(False, choice)
+    assert not lock.locked, "another session unlocked it"
 
 
 async def test_of_two_choices_the_newest_counts_though_writing_the_older_one_fails_after_it(

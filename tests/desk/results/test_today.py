@@ -187,6 +187,7 @@ def test_what_may_have_been_withdrawn_alerts_nobody_until_it_is_known() -> None:
     assert day.alerting_result(Decimal(600), Decimal(50)).amount == 100, "500 left the wallet, by whatever way"
     assert day.alerting_result(Decimal(200), Decimal(-350)).amount == -300, "the market took 400 of it"
     assert day.alerting_result(Decimal(700), Decimal(-350)).amount == -300, "and no wallet moved"
+    assert day.alerting_result(Decimal(600), None).amount == 100, "nothing says what the market took"
     with_bills(archive, bill(1, NOON - 20_000, "trans_to_exchange", "-500"), until=NOON)
     day = opening(archive)
     assert day is not None

@@ -39,6 +39,7 @@ class AccountLock:
         """The choice to lock that is still to be written: no other session sees it."""
         self._starts_locked = locked
         self._in_journal = False
+        self._is_being_written = False
         self._disk = disk
         self._clock = clock
 
@@ -51,7 +52,7 @@ class AccountLock:
         choice = self.newest = LockChoice(locked)
         self._starts_locked = False
         # The choice is taken for written until writing it fails, or the journal is read again.
-        self._in_journal = locked
+        self._in_journal, self._is_being_written = locked, True
         self.unwritten = choice if locked and not has_journal else None
         return choice
 
@@ -72,11 +73,13 @@ class AccountLock:
         finally:
             if choice is self.newest:
                 self.unwritten = choice if choice.locked and not is_written else None
+                self._in_journal = choice.locked if is_written else self._in_journal
+                self._is_being_written = False
         return is_written
 
     def take_over(self, locked: bool, newest: LockChoice | None) -> None:
-        """Take the journal's lock, unless a choice was made here after `newest`, when reading it began."""
-        if newest is self.newest:
+        """Take the journal's lock, unless a choice made here is newer: `newest` was when reading it began."""
+        if newest is self.newest and not self._is_being_written:
             self._in_journal = locked
 
 

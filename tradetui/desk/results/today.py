@@ -74,12 +74,12 @@ class DayOpening:
     def alerting_result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
         """Today's result, but what left the wallets since `confirmed` is no loss yet: it may have been withdrawn.
 
-        What the market took shows in `unrealised` at once, and what a close took did before it.
+        What the market took shows in `unrealised` at once, and what a close took did before it. Where that is not
+        known, a loss shows with the next `confirmed`.
         """
         before = self.confirmed.unrealised
-        if unrealised is not None and before is not None:
-            equity = max(equity, self.confirmed.equity + unrealised - before)
-        return self.result(equity)
+        change = ZERO if unrealised is None or before is None else unrealised - before
+        return self.result(max(equity, self.confirmed.equity + change))
 
     def result(self, equity: Decimal) -> TodayResult:
         start = self.samples.start

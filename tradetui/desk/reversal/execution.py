@@ -69,7 +69,7 @@ class Execution:
             self.followed,
             self._tasks,
             clock,
-            is_sending=lambda intent: intent in self._sendings,
+            sendings=self._sendings,
             looked=self._recall_if_readable,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -48,15 +48,15 @@ class IntentWatch:
         tasks: BackgroundTasks,
         clock: Clock,
         *,
-        is_sending: Callable[[str], bool],
+        sendings: Collection[str],
         looked: Callable[[], Awaitable[None]],
     ) -> None:
-        """`is_sending` says whether this session sends an intent itself; `looked` is awaited after each look."""
+        """`sendings` holds the intents being sent by this session, as they come and go; `looked` follows each look."""
         self._intents = intents
         self._followed = followed
         self._tasks = tasks
         self._clock = clock
-        self._is_sending = is_sending
+        self._sendings = sendings
         self._looked = looked
         self._taken_up: set[str] = set()
         self._failures: dict[Callable[[bool], Awaitable[None]], _Failure] = {}
@@ -104,10 +104,12 @@ class IntentWatch:
     async def _take_up(self, first: bool) -> None:
         """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
         at_least_s = 0.0 if first else OTHERS_FOLLOW_S
-        if not first and all(map(self._is_known, self._intents.open_scopes.ids())):
+        # One that was being sent when reading began may be over since: the row that was read does not say so.
+        known = {*self._taken_up, *self._sendings}
+        if not first and self._intents.open_scopes.ids() <= known:
             return
         for intent in await self._intents.not_settled():
-            if intent.kind != KIND or self._is_known(intent.id):
+            if intent.kind != KIND or intent.id in known or intent.id in self._sendings:
                 continue
             if self._followed.has(intent.id) and intent.state not in (State.INTENDED, State.SENT):
                 continue
@@ -116,9 +118,6 @@ class IntentWatch:
                 continue
             self._taken_up.add(intent.id)
             self._tasks.begin(self._take_up_one(intent))
-
-    def _is_known(self, intent: str) -> bool:
-        return intent in self._taken_up or self._is_sending(intent)
 
     async def _take_up_one(self, intent: Intent) -> None:
         try:

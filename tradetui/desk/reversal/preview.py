@@ -212,7 +212,7 @@ class Change:
 def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
     """The changes since the preview was shown; empty where confirming still holds.
 
-    A fact that is not known any more is no change: where it decides, the checks before sending refuse for it.
+    A fact that is not known any more is no change, but for the mode, what is held, and the request.
     """
     if old.plan is None:
         return () if new.plan is None else (Change(ChangedFact.POSSIBLE_AGAIN, _NONE, new.plan.title),)

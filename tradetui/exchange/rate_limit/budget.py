@@ -63,7 +63,8 @@ class Budget(Protocol):
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
 
-        `hold_s` is the longest the call may take. Raises RateLimited where the wait would be long, NotSent once closed.
+        `hold_s` is the longest the call may take. Raises RateLimited for a long pause, or for a person where the
+        address is full, and NotSent for those who wait when it is closed.
         """
 
     def usage(self) -> Mapping[str, Usage]:
