@@ -128,7 +128,7 @@ def test_an_unrealised_profit_that_cannot_be_converted_leaves_the_sum_unknown_an
 
 
 def test_what_pools_have_free_is_not_known_where_one_does_not_say_it() -> None:
-    silent = union("USDC", "0", unionTotalMargin="10", unionAvailable="")
+    silent = union("USDC", "0", unionTotalMargin="10", unionAvailable="", assetList=[{"coin": "BTC", "balance": "3"}])
     assert totals_of([union(), silent]).union_available is None
     assert totals_of([union()], undecodable_rows=1).union_available is None
 
