@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta, timezone
 from typing import TypeVar
 
 import pytest
 
 from tests.desk.archive.test_archive import FILLS, fills
+from tests.desk.fixtures.exchange_rows import trigger
+from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.archive_rows import PAGE, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 
 T = TypeVar("T")
 OLDEST_FIRST = Sort("cTime")
@@ -84,6 +88,33 @@ async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_fil
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert sort_filter.view_of(rows).rows.count == 0
+
+
+async def test_a_search_of_every_word_is_made_again_in_another_zone_and_in_other_columns() -> None:
+    archive = Archive(None)
+    row = ProductRow(USDT, trigger(1))
+    archive.add(TriggerOrder, [row])
+    rows = ArchiveRows(archive.rows, InlineDisk(), Selection(TriggerOrder))
+    await rows.refresh()
+    columns = TABLES["triggers"].columns
+    sort_filter = SortFilter(columns, DEFAULT_FORMAT)
+
+    async def count() -> int:
+        for _ in range(20):
+            sort_filter.view_of(rows)
+            await asyncio.sleep(0)
+        return sort_filter.view_of(rows).rows.count
+
+    updated = next(column for column in columns if column.id == "uTime")
+    sort_filter.pattern = updated.cell(row, DEFAULT_FORMAT)[0]
+    assert await count() == 1
+    sort_filter.use_format(CellFormat(timezone(timedelta(hours=9))))
+    assert await count() == 0, "no row has this time in the other zone"
+    sort_filter.use_format(DEFAULT_FORMAT)
+    assert await count() == 1
+    sort_filter.use_columns([column for column in columns if column.id not in ("uTime", "cTime")])
+    assert await count() == 0, "no column that is searched has the time"
+    rows.close()
 
 
 async def test_rows_are_turned_again_without_being_counted_or_read() -> None:

@@ -1,7 +1,7 @@
 """Which rows of a source a table shows, in which order: a choice that holds for every source that follows.
 
-The trader sorts by a column and filters by a pattern; a screen may add a test of its own. Most sources are sorted and
-filtered here. An archive, which is never in memory as a whole, does both by itself.
+The trader sorts by a column and filters by a pattern. Most sources are sorted and filtered here, also by a test of the
+screen's own. An archive, never in memory as a whole, sorts and filters by itself, and no screen has a test for one.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000
-TEXTS_OF_ROWS_GONE: Final = 500  # texts of rows that are gone before all texts are forgotten
+TEXTS_BEYOND_ROWS: Final = 500  # where there are more texts than rows by more than this, all are forgotten
 
 
 class RowView(NamedTuple, Generic[RowT]):
-    """The rows to show, and whether an archive has just given other ones than before, or also in another order."""
+    """The rows to show."""
 
     rows: RowSource[RowT]
-    is_other: bool = False
-    is_reordered: bool = False
+    is_other: bool = False  # whether the archive that was shown before now gives other rows
+    is_reordered: bool = False  # whether these also stand in another order
 
 
 class SortFilter(Generic[RowT]):
@@ -31,10 +31,10 @@ class SortFilter(Generic[RowT]):
     def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
         self.sort: Sort | None = None
         self.pattern = ""
-        self.keep: Callable[[RowT], bool] | None = None
+        self.keep: Callable[[RowT], bool] | None = None  # the screen's own test, for rows in memory
         self._columns = tuple(columns)
         self.texts = RowTexts(self._columns, cell_format)
-        self._newest_view: _ArchiveView[RowT] | None = None
+        self._newest_view: _ArchiveView[RowT] | None = None  # what the choice asks for; its rows may not be read yet
         self._shown_view: _ArchiveView[RowT] | None = None
 
     @property
@@ -50,13 +50,17 @@ class SortFilter(Generic[RowT]):
         """Use other columns, and drop a sort by a removed one; a filter also searches the hidden `also_searched`."""
         self._columns = tuple(columns)
         self.texts.columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
-        self.texts.forget()
-        if self.sort is not None and self._column_of(self.sort) is None:
+        self._forget_texts()
+        if self._sort_column is None:
             self.sort = None
 
     def use_format(self, cell_format: CellFormat) -> None:
         self.texts.cell_format = cell_format
-        self.texts.forget()
+        self._forget_texts()
+
+    def _forget_texts(self) -> None:
+        if self.texts.forget():
+            self._newest_view = None  # an archive that searched the texts has to search again
 
     def view_of(self, source: RowSource[RowT]) -> RowView[RowT]:
         """The rows of a source by the choice; of an archive, those shown before until the new ones are read."""
@@ -64,27 +68,28 @@ class SortFilter(Generic[RowT]):
             return self._archive_view(source)
         matches = matcher(self.pattern)
         self.texts.forget_unused(source.count, is_filtered=matches is not None)
-        column = self._column_of(self.sort)
+        sort_column = self._sort_column
         rows = view(
             source,
-            sort_key=column.sort_key if column is not None else None,
+            sort_key=sort_column.sort_key if sort_column is not None else None,
             reverse=self.sort is not None and self.sort.reverse,
             keep=self._row_test(matches),
         )
         return RowView(rows)
 
-    def _column_of(self, sort: Sort | None) -> Column[RowT] | None:
-        return next((column for column in self._columns if sort is not None and column.id == sort.column), None)
+    @property
+    def _sort_column(self) -> Column[RowT] | None:
+        return next((c for c in self._columns if self.sort is not None and c.id == self.sort.column), None)
 
     def _archive_view(self, source: SelfOrdering[RowT]) -> RowView[RowT]:
-        newest = self._newest_view
-        if newest is None or newest[:3] != (source, self.sort, self.pattern):
+        newest, before = self._newest_view, self._shown_view
+        if newest is None or (newest.source, newest.sort, newest.pattern) != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
             rows = source.ordered(self.sort, self.pattern, self.texts.text_of) if is_narrowed else source
             self._newest_view = newest = _ArchiveView(source, self.sort, self.pattern, rows)
-        before = self._shown_view
         if before is None or before.source is not source:
-            before = newest._replace(sort=None)
+            self._shown_view = newest
+            return RowView(newest.rows)
         self._shown_view = shown = before if newest.rows.is_pending else newest
         return RowView(shown.rows, shown.rows is not before.rows, shown.sort != before.sort)
 
@@ -92,9 +97,7 @@ class SortFilter(Generic[RowT]):
         keep, text_of = self.keep, self.texts.text_of
         if matches is None:
             return keep
-        if keep is None:
-            return lambda row: matches(text_of(row))
-        return lambda row: keep(row) and matches(text_of(row))
+        return lambda row: (keep is None or keep(row)) and matches(text_of(row))
 
 
 class _ArchiveView(NamedTuple, Generic[RowT]):
@@ -113,8 +116,8 @@ class RowTexts(Generic[RowT]):
         self.columns = columns
         self.cell_format = cell_format
         self._by_row_id: dict[str, tuple[RowT, str]] = {}
-        self._prepared: tuple[RowSource[RowT], int] | None = None
-        """The source that `make_ready` prepares, and how many of its rows have their text; None before its first."""
+        self._ready_source: RowSource[RowT] | None = None
+        self._ready_count = 0  # the first rows of that source, which have their texts
 
     def text_of(self, row: RowT) -> str:
         row_id: str | None = getattr(row, "row_id", None)
@@ -129,28 +132,29 @@ class RowTexts(Generic[RowT]):
         return text
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
-        """Make the texts of `count` more rows of a source that only grows; returns whether there are more.
+        """Keep the texts of the next `count` rows of a source that only grows; returns whether rows are left.
 
-        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
-        little as the others.
+        From then on texts are kept without a filter too, so that its first letter costs as little as the others.
         """
-        begin = self._prepared[1] if self._prepared is not None and self._prepared[0] is source else 0
-        end = min(source.count, begin + count, TEXTS_KEPT)
-        self._prepared = (source, end)
-        for index in range(begin, end):
+        if source is not self._ready_source:
+            self._ready_source, self._ready_count = source, 0
+        kept = min(source.count, TEXTS_KEPT)
+        begin, self._ready_count = self._ready_count, min(kept, self._ready_count + count)
+        for index in range(begin, self._ready_count):
             if (row := source.row(index)) is not None:
                 self.text_of(row)
-        return end < min(source.count, TEXTS_KEPT)
+        return self._ready_count < kept
 
-    def forget(self) -> None:
+    def forget(self) -> bool:
+        """Forget all texts; returns whether there were any."""
+        had_texts, self._ready_count = bool(self._by_row_id), 0
         self._by_row_id.clear()
-        if self._prepared is not None:
-            self._prepared = (self._prepared[0], 0)
+        return had_texts
 
     def forget_unused(self, row_count: int, *, is_filtered: bool) -> None:
         """Forget all texts if nothing needs them, or if too many are of rows that are gone."""
-        needs_texts = is_filtered or self._prepared is not None
-        if not needs_texts or len(self._by_row_id) > row_count + TEXTS_OF_ROWS_GONE:
+        needs_texts = is_filtered or self._ready_source is not None
+        if not needs_texts or len(self._by_row_id) > row_count + TEXTS_BEYOND_ROWS:
             self._by_row_id.clear()
 
 
