@@ -1,11 +1,11 @@
-"""The sums of a period by symbol, day and coin, from the sums that are kept of its days and months."""
+"""The sums of a period by symbol, day and coin, from sums that are kept of days and months. A quarter is of an hour."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from functools import lru_cache
@@ -21,6 +21,8 @@ from tradetui.trading.results.periods import day_at, day_of_quarter, day_start_m
 from tradetui.trading.results.result_sums import ResultSums
 from tradetui.wire.product_types import USDT_COINS
 
+_DAY: Final = timedelta(days=1)
+
 
 @dataclass(slots=True)
 class CoinSums:
@@ -31,11 +33,11 @@ class CoinSums:
     coins: set[str] = field(default_factory=set)
     is_converted: bool = False
 
-    def add(self, sums: ResultSums, funding: Decimal, coin: str, *, is_converted: bool = False) -> None:
-        self.sums.add(sums)
-        self.funding += funding
+    def add(self, group: GroupSums, coin: str) -> None:
+        self.sums.add(group.sums)
+        self.funding += group.funding
         self.coins.add(coin)
-        self.is_converted = self.is_converted or is_converted
+        self.is_converted = self.is_converted or group.is_converted
 
 
 class PeriodSums:
@@ -49,30 +51,33 @@ class PeriodSums:
         self.by_day: defaultdict[date, CoinSums] = defaultdict(CoinSums)
         self.by_coin: defaultdict[str, CoinSums] = defaultdict(CoinSums)
         self.symbols_of_coin: defaultdict[str, set[str]] = defaultdict(set)
-        self.other_coins: defaultdict[str, CoinSums] = defaultdict(CoinSums)
+        self.other_coins: defaultdict[str, CoinSums] = defaultdict(CoinSums)  # of the whole period, without a rate
 
     def add_symbol(self, group: GroupSums) -> None:
+        """Add the results of a symbol to everything but its day."""
         coin = group.coin
-        self.by_coin[coin].add(group.sums, group.funding, coin)
+        self.by_coin[coin].add(group, coin)
         self.symbols_of_coin[coin].add(group.symbol)
         for part in group.in_units():
-            if (rate := self._rates.of_dollar(part.coin)) is None:
-                self.other_coins[part.coin].add(part.sums, part.funding, coin)
-                continue
-            self.types_of_symbol[group.symbol].add(group.product_type)
-            sums, funding = self._in_usdt(part, rate)
-            for usdt_sums in (self.total, self.by_symbol[group.symbol]):
-                usdt_sums.add(sums, funding, coin, is_converted=coin not in USDT_COINS)
+            if (in_usdt := self._in_usdt(part)) is None:
+                self.other_coins[part.coin].add(part, coin)
+            else:
+                self.types_of_symbol[group.symbol].add(group.product_type)
+                self.total.add(in_usdt, coin)
+                self.by_symbol[group.symbol].add(in_usdt, coin)
 
-    def add_day(self, day: date, group: GroupSums) -> None:
-        if (rate := self._rates.of_dollar(group.coin)) is not None:
-            sums, funding = self._in_usdt(group, rate)
-            is_converted = group.is_converted or group.coin not in USDT_COINS
-            self.by_day[day].add(sums, funding, group.coin, is_converted=is_converted)
+    def add_day(self, day: date, part: GroupSums) -> None:
+        """Add results in one unit to their day; `add_symbol` has those without a rate in `other_coins`."""
+        if (in_usdt := self._in_usdt(part)) is not None:
+            self.by_day[day].add(in_usdt, part.coin)
 
-    @staticmethod
-    def _in_usdt(group: GroupSums, rate: Decimal) -> tuple[ResultSums, Decimal]:
-        return (group.sums, group.funding) if rate == 1 else (group.sums.converted(rate), group.funding * rate)
+    def _in_usdt(self, part: GroupSums) -> GroupSums | None:
+        """Results in one unit turned over into USDT; None where its coin has no rate."""
+        if (rate := self._rates.of_dollar(part.coin)) is None:
+            return None
+        sums, funding = (part.sums, part.funding) if rate == 1 else (part.sums.converted(rate), part.funding * rate)
+        is_converted = part.is_converted or part.coin not in USDT_COINS
+        return replace(part, sums=sums, funding=funding, is_converted=is_converted)
 
 
 def period_sums(
@@ -80,25 +85,32 @@ def period_sums(
 ) -> PeriodSums:
     """The sums from the first day to the last, both included. Blocks on the disk, and may write to it."""
     zone, sums = query.period.zone, PeriodSums(rates)
-    today = day_at(query.now_ms, zone)
-    keep_before = quarter_of(day_start_ms(today, zone))
     days = _day_spans(first, last, zone)
     if query.symbols is None:
-        for span_of_day in span_sums(connection, days, keep_before, by_symbol=False):
-            day = day_of_quarter(span_of_day.span.first, zone)
-            for group in span_of_day.groups:
-                if group.product_type in query.product_types:
-                    sums.add_day(day, group)
-        days = _month_spans(first, last, today, zone)
-    for span in span_sums(connection, days, keep_before, by_symbol=True):
-        for group in span.groups:
-            if group.product_type in query.product_types and (query.symbols is None or group.symbol in query.symbols):
-                sums.add_symbol(group)
-                if query.symbols is not None:
-                    day = day_of_quarter(span.span.first, zone)
-                    for part in group.in_units():
-                        sums.add_day(day, part)
+        for day, part in _groups_by_day(connection, query, days, by_symbol=False):
+            sums.add_day(day, part)
+        months = _month_spans(first, last, day_at(query.now_ms, zone), zone)
+        for _, group in _groups_by_day(connection, query, months, by_symbol=True):
+            sums.add_symbol(group)
+    else:  # totals of days are of all symbols: those of some are summed from each day's symbols
+        for day, group in _groups_by_day(connection, query, days, by_symbol=True):
+            sums.add_symbol(group)
+            for part in group.in_units():
+                sums.add_day(day, part)
     return sums
+
+
+def _groups_by_day(
+    connection: sqlite3.Connection, query: PeriodQuery, spans: Sequence[QuarterSpan], *, by_symbol: bool
+) -> Iterator[tuple[date, GroupSums]]:
+    """The results in the spans that are the query's, with the first day of their span."""
+    zone = query.period.zone
+    keep_before = quarter_of(day_start_ms(day_at(query.now_ms, zone), zone))
+    for span, groups in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
+        day = day_of_quarter(span.first, zone)
+        for group in groups:
+            if group.product_type in query.product_types and (query.symbols is None or group.symbol in query.symbols):
+                yield day, group
 
 
 def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: int) -> list[date]:
@@ -107,13 +119,13 @@ def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: in
     if quarter is None:
         return []
     first, last = month_of(day_at(quarter * QUARTER_MS, zone)), day_at(now_ms, zone)
-    return list(takewhile(lambda month: month <= last, (month_of(first, by) for by in count())))
+    return list(takewhile(lambda month: month <= last, (month_of(first, by=number) for number in count())))
 
 
 def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms: int) -> None:
     """Keep the sums of the days of a month, and of the month itself, that are over; blocks on the disk."""
     today = day_at(now_ms, zone)
-    last = min(month_of(month, 1), today) - _DAY
+    last = min(month_of(month, by=1), today) - _DAY
     keep_before = quarter_of(day_start_ms(today, zone))
     for spans, by_symbol in ((_day_spans(month, last, zone), False), (_month_spans(month, last, today, zone), True)):
         for _ in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
@@ -122,26 +134,24 @@ def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms:
 
 @lru_cache(maxsize=8)
 def _day_spans(first: date, last: date, zone: tzinfo) -> Sequence[QuarterSpan]:
-    return _spans((first + timedelta(days=number) for number in range((last - first).days + 2)), zone)
+    return _spans((first + number * _DAY for number in range((last - first).days + 2)), zone)
 
 
 @lru_cache(maxsize=8)
 def _month_spans(first: date, last: date, today: date, zone: tzinfo) -> Sequence[QuarterSpan]:
     """Each month that lies in the period and is over, and the days of the others."""
-    return _spans(_months_and_days(first, last, today), zone)
+    return _spans(_starts_of_months_and_days(first, last, today), zone)
 
 
-def _spans(days: Iterable[date], zone: tzinfo) -> Sequence[QuarterSpan]:
-    return tuple(QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in days))
+def _spans(starts: Iterable[date], zone: tzinfo) -> Sequence[QuarterSpan]:
+    """The spans from each of these days to the next."""
+    return tuple(QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in starts))
 
 
-def _months_and_days(first: date, last: date, today: date) -> Iterator[date]:
-    """The first days of the months and single days, and the end of the last."""
+def _starts_of_months_and_days(first: date, last: date, today: date) -> Iterator[date]:
+    """The first days of the months and the single days, and at the end the day after the last."""
     while first <= last:
         yield first
-        next_month = month_of(first, 1)
+        next_month = month_of(first, by=1)
         first = next_month if first.day == 1 and next_month <= min(today, last + _DAY) else first + _DAY
     yield first
-
-
-_DAY: Final = timedelta(days=1)
