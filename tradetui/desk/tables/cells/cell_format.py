@@ -13,7 +13,7 @@ from tradetui.desk.tables.cells.number_format import decimals
 
 
 class Precision(NamedTuple):
-    """Decimals of a symbol's prices and of its sizes; None where unknown."""
+    """The decimals of a symbol's prices and of its sizes; None where unknown."""
 
     price: int | None = None
     size: int | None = None
@@ -24,47 +24,44 @@ UNKNOWN_PRECISION: Final = Precision()
 
 @dataclass(frozen=True, slots=True)
 class CellFormat:
-    """The format of a cell's text beside its row.
-
-    `precisions` are by symbol, `coin_places` the decimals of money by coin, both in capitals. `exact` shows every
-    digit. `today` is the day in the zone: its moments show their time, others their day. `summed_day` is the day of the
-    sums; None sums all there is. Export, copy, order and requests never depend on this.
-    """
+    """What the text of a cell depends on beside its row. Export, copy, order and requests never depend on it."""
 
     zone: tzinfo = UTC
     precisions: Mapping[str, Precision] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    exact: bool = False
+    """By symbol in capitals."""
+    exact: bool = False  # whether figures show every digit
     coin_places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    today: date | None = None
-    summed_day: date | None = None
+    """The decimals of money, by coin in capitals."""
+    today: date | None = None  # in `zone`: a moment of this day shows its time, one of another day its day
+    summed_day: date | None = None  # the day that the sums are of; None where they are of all rows
 
     def precision_of(self, symbol: str | None) -> Precision:
         return self.precisions.get((symbol or "").upper(), UNKNOWN_PRECISION)
 
 
-DEFAULT_FORMAT: Final = CellFormat()
-"""Times in UTC, figures rounded, no symbol's places known."""
-
-
-MOST_DECIMALS: Final = 18
-"""Decimals that a contract may have; a figure with more says nothing about its contract."""
+DEFAULT_FORMAT: Final = CellFormat()  # times in UTC, figures rounded, no symbol's decimals known
+DECIMALS_LIMIT: Final = 18  # that a contract may have; a figure with more says nothing about its contract
 
 
 class SeenPrecisions:
-    """The most decimals met, by symbol in capitals; `by_symbol` is another mapping whenever something was learned."""
+    """The precision of each symbol, as far as the figures of its rows have shown it."""
 
     def __init__(self) -> None:
         self.by_symbol: Mapping[str, Precision] = MappingProxyType({})
+        """By symbol in capitals; it is never changed, but replaced when something was learned."""
 
     def see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]], *, known: Container[str] = ()) -> bool:
-        """Take in symbols with a price and a size, but those `known` otherwise; whether something was learned."""
+        """Learn from symbols with a price and a size; returns whether something was learned.
+
+        Symbols in `known`, in capitals, are passed over: their precision is known from elsewhere.
+        """
         learned: dict[str, Precision] = {}
         for symbol, price, size in figures:
             symbol = symbol.upper()
             if symbol in known:
                 continue
-            before = learned.get(symbol) or self.by_symbol.get(symbol) or Precision()
-            now = Precision(_most_decimals(before.price, price), _most_decimals(before.size, size))
+            before = learned.get(symbol) or self.by_symbol.get(symbol, UNKNOWN_PRECISION)
+            now = Precision(_more_decimals(before.price, price), _more_decimals(before.size, size))
             if now != before:
                 learned[symbol] = now
         if learned:
@@ -72,6 +69,7 @@ class SeenPrecisions:
         return bool(learned)
 
 
-def _most_decimals(most: int | None, figure: Decimal | None) -> int | None:
+def _more_decimals(before: int | None, figure: Decimal | None) -> int | None:
+    """The decimals known so far, or those of a figure where it has more and is within the limit."""
     places = None if figure is None else decimals(figure)
-    return most if places is None or places > MOST_DECIMALS else max(most or 0, places)
+    return before if places is None or places > DECIMALS_LIMIT else max(before or 0, places)

@@ -7,6 +7,7 @@ from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
+from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -16,8 +17,7 @@ from tradetui.desk.tables.time_format import moment_text, short_moment_text
 from tradetui.wire.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
-UNRANKED: Final = 1000
-"""The rank of a column that was given none: it goes before those that have one."""
+UNRANKED: Final = 1000  # the rank of a column that was given none: it goes before those that have one
 
 
 class Tone(StrEnum):
@@ -33,42 +33,33 @@ class Tone(StrEnum):
 
 
 class Column(NamedTuple, Generic[RowT_contra]):
-    """One column of a kind of row.
+    """One column of a kind of row."""
 
-    `id` is the interface's name of the field where it is one. `width` is in cells; a column of numbers gets wider where
-    one does not fit. `value` is what is exported and sorted by (or by `order`, where the value itself sorts badly),
-    `text` what is shown, and `short` the text for where there is no room for that, no wider than the title. `unit` says
-    what the figure is in; "" where the row itself says it. A received time is exported twice: as it was received, and
-    as a moment that a person can read. Where a table is too narrow for all, the column with the greatest `rank` goes
-    first, of equal ones the last. `sources` are the interface's fields that the column puts into words, by name: they
-    are exported too, and a filter matches them.
-    """
-
-    id: str
+    id: str  # the interface's name of the field, where it is one
     title: str
-    width: int
-    value: Callable[[RowT_contra], object]
-    text: Callable[[RowT_contra, CellFormat], str]
+    width: int  # in cells; a column of numbers gets wider where one does not fit
+    value: Callable[[RowT_contra], object]  # what is exported, and sorted by where there is no `order`
+    text: Callable[[RowT_contra, CellFormat], str]  # what is shown
     right: bool = False
     tone: Callable[[RowT_contra], Tone] | None = None
-    unit: str = ""
-    order: Callable[[RowT_contra], object] | None = None
-    is_received_time: bool = False
-    rank: int = UNRANKED
+    unit: str = ""  # what the figure is in; "" where the row itself says it
+    order: Callable[[RowT_contra], object] | None = None  # what is sorted by where the value sorts badly
+    is_received_time: bool = False  # such a time is exported twice: as it was received, and as people read it
+    rank: int = UNRANKED  # where room is short the column with the greatest goes first, of equal ones the last
     sources: tuple[tuple[str, Callable[[RowT_contra], object]], ...] = ()
+    """The interface's fields that the column puts into words, by name: exported too, and matched by a filter."""
     short: Callable[[RowT_contra, CellFormat], str] | None = None
+    """What is shown where there is no room for `text`; no wider than the title."""
 
     def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
         """The drawn text. A field that came and could not be read shows its text as it came, with a question mark."""
-        unreadable = unreadable_text(row, self.id)
-        if unreadable is not None:
+        if (unreadable := unreadable_text(row, self.id)) is not None:
             return f"{unreadable}{UNREADABLE_MARK}", Tone.WARN
         return self.text(row, cell_format), Tone.PLAIN if self.tone is None else self.tone(row)
 
     def exact(self, row: RowT_contra, cell_format: CellFormat) -> str:
         """The value without loss, as it is copied: all digits and no thousands marks, moments in ISO 8601."""
-        unreadable = unreadable_text(row, self.id)
-        if unreadable is not None:
+        if (unreadable := unreadable_text(row, self.id)) is not None:
             return unreadable
         value = self.value(row)
         if value is None or value == "":
@@ -87,7 +78,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
 
 
 def ranked(*columns: Column[RowT], kept_longest: str) -> tuple[Column[RowT], ...]:
-    """The columns in their order, ranked from 1 on in the order of these ids, with commas between; others keep theirs.
+    """The columns with ranks from 1 on in the order of `kept_longest`, ids with commas between; others keep theirs.
 
     Raises ValueError where no column has one of the ids.
     """
@@ -133,17 +124,14 @@ def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | No
 def number_column(
     id_: str, title: str, width: int, value: Callable[[RowT], Decimal | int | None], *, unit: str = ""
 ) -> Column[RowT]:
-    """A figure with all its digits, of which nobody knows what it counts."""
+    """A figure in a unit that no rule of rounding is made for: it is shown with all its digits."""
     return Column(id_, title, width, value, lambda row, _: number(value(row)), right=True, unit=unit)
 
 
 def time_column(
     id_: str, title: str, value: Callable[[RowT], datetime | None], *, received: bool = True
 ) -> Column[RowT]:
-    """A moment to the second; copied and exported with its milliseconds.
-
-    `received` is whether it is a field of the exchange's reply.
-    """
+    """A moment to the second, from a reply of the exchange if `received`; copied and exported with milliseconds."""
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         moment = value(row)
@@ -153,34 +141,25 @@ def time_column(
 
 
 def narrow_time(column: Column[RowT]) -> Column[RowT]:
-    """A column of moments to the minute; where there is no room for day and time, of those of other days the day."""
+    """The column of moments, shown to the minute; where room is short, a moment of another day shows its day alone."""
 
-    def shown(
-        moment_as_text: Callable[[datetime, tzinfo, date | None], str], row: RowT, cell_format: CellFormat
-    ) -> str:
+    def shown(as_text: Callable[[datetime, tzinfo, date | None], str], row: RowT, cell_format: CellFormat) -> str:
         moment = column.value(row)
-        if not isinstance(moment, datetime):
-            return UNKNOWN
-        return moment_as_text(moment, cell_format.zone, cell_format.today)
+        return as_text(moment, cell_format.zone, cell_format.today) if isinstance(moment, datetime) else UNKNOWN
 
     return column._replace(text=partial(shown, moment_text), width=6, short=partial(shown, short_moment_text))
 
 
-TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
-"""Texts and tones of the row under the rows, by column id."""
+TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]  # of the row under the rows, by column id
 
 
 class Footer(NamedTuple):
-    """The footer of a table: a row of totals, and a note under that.
+    """The footer of a table: a row of totals, and a note under that."""
 
-    `short_note` takes the note's place where the totals that the note repeats, `noted_totals` or all, stand whole under
-    their columns.
-    """
-
-    totals: TotalTexts = {}
+    totals: TotalTexts = MappingProxyType({})
     note: str = ""
-    short_note: str | None = None
-    noted_totals: frozenset[str] | None = None
+    short_note: str | None = None  # in the note's place, where all totals that the note repeats are shown whole
+    noted_totals: frozenset[str] | None = None  # column ids of the totals that the note repeats; None: all of them
 
     @property
     def repeated_totals(self) -> TotalTexts:
@@ -189,14 +168,10 @@ class Footer(NamedTuple):
 
 
 class TableView(NamedTuple, Generic[RowT_co]):
-    """The columns of one table, and its footer.
-
-    `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
-    they are chosen. `headline` is the one figure of a panel that is not on the screen.
-    """
+    """The columns of one table, and its footer."""
 
     columns: tuple[Column[RowT_co], ...]
-    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None
-    more_columns: tuple[Column[RowT_co], ...] = ()
+    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None  # those that suit these rows
+    more_columns: tuple[Column[RowT_co], ...] = ()  # not shown before they are chosen
     footer: Callable[[Iterable[RowT_co], CellFormat], Footer] | None = None
-    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None  # the one figure of a panel out of sight
