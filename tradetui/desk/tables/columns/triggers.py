@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import TriggerOrder
 
-_WEEK: Final = timedelta(days=6)
-"""Today and the six days before it."""
+_DAYS_BEFORE_TODAY: Final = timedelta(days=6)  # with today they are the week of the headline and the footer
 _TONES: Final[Mapping[TriggerState | None, Tone]] = {
     TriggerState.FAILED: Tone.WARN,
     TriggerState.CANCELLED: Tone.MUTED,
@@ -87,12 +86,10 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     kept_longest="symbol,planType,triggerPrice,planStatus,does,uTime,size,away,failureReason",
 )
 
-
 _PANEL_COLUMNS: Final = ranked(
     *(narrow_time(column)._replace(title="Time") if column.id == "uTime" else column for column in TRIGGER_COLUMNS),
     kept_longest="symbol,planType,triggerPrice,planStatus,uTime,does",
 )
-
 
 _ENDED_ONLY: Final = frozenset({"planStatus", "failureReason", "executePrice"})
 _WAITING_COLUMNS: Final = ranked(
@@ -102,31 +99,30 @@ _WAITING_COLUMNS: Final = ranked(
 
 
 def trigger_columns(rows: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[ProductRow[TriggerOrder]], ...]:
-    """The columns of the panel, where the day or the time of the last change tells the rows apart.
-
-    Where all wait no row says so: what each will do has the room.
-    """
-    rows = tuple(rows)
-    all_wait = bool(rows) and all(trigger_state(row.record) is TriggerState.WAITING for row in rows)
-    return _WAITING_COLUMNS if all_wait else _PANEL_COLUMNS
+    """The columns of the panel; where every row waits, those without status, failure and executed price."""
+    states = {trigger_state(row.record) for row in rows}
+    return _WAITING_COLUMNS if states == {TriggerState.WAITING} else _PANEL_COLUMNS
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
     """How many wait, and how many failed in the last seven days; nothing of failures before past ones were read."""
     triggers = [row.record for row in rows]
-    waiting = sum(trigger_state(trigger) is TriggerState.WAITING for trigger in triggers)
-    if waiting == len(triggers):
-        return f"{waiting} waiting"
-    return f"{waiting} waiting · {len(_failed_this_week(triggers, cell_format))} failed this week"
+    return _headline(triggers, len(_failed_this_week(triggers, cell_format)))
 
 
 def stops_footer(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> Footer:
     """The headline, and why those of the week failed, the commonest reason first."""
-    triggers = list(rows)
-    failed = _failed_this_week([row.record for row in triggers], cell_format)
+    triggers = [row.record for row in rows]
+    failed = _failed_this_week(triggers, cell_format)
+    headline = _headline(triggers, len(failed))
     reasons = Counter(map(failure_reason, failed)).most_common()
     why = ", ".join(reason if len(reasons) == 1 else f"{count} {reason}" for reason, count in reasons)
-    return Footer(note=": ".join(filter(None, (stops_headline(triggers, cell_format), why))))
+    return Footer(note=f"{headline}: {why}" if why else headline)
+
+
+def _headline(triggers: Sequence[TriggerOrder], failed_count: int) -> str:
+    waiting = sum(trigger_state(trigger) is TriggerState.WAITING for trigger in triggers)
+    return f"{waiting} waiting" + ("" if waiting == len(triggers) else f" · {failed_count} failed this week")
 
 
 def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat) -> list[TriggerOrder]:
@@ -136,7 +132,7 @@ def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat)
         for trigger in triggers
         if trigger_state(trigger) is TriggerState.FAILED
         and trigger.u_time is not None
-        and (today is None or today - _WEEK <= trigger.u_time.astimezone(cell_format.zone).date() <= today)
+        and (today is None or today - _DAYS_BEFORE_TODAY <= trigger.u_time.astimezone(cell_format.zone).date() <= today)
     ]
 
 
