@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
@@ -20,30 +21,20 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import in_dollars
 from tradetui.trading.positions import Position
 
-FORGOTTEN_S: Final = 60.0
-"""How long the state of a position is kept that is not held any more: one poll may have missed it."""
-REARM_S: Final = 60.0
-"""How long a figure must stay back before its level fires again."""
-BACK: Final = Decimal("0.1")
-"""How far back that is, as a part of the level."""
-_WAYS: Final[Mapping[Direction, tuple[Direction, ...]]] = {
-    Direction.UP: (Direction.UP,),
-    Direction.DOWN: (Direction.DOWN,),
-    Direction.EITHER: (Direction.UP, Direction.DOWN),
-}
-"""The ways in which a price may cross its level; each is watched by itself."""
+FORGOTTEN_S: Final = 60.0  # how long the state of a position that is gone is kept: one poll may have missed it
+REARM_S: Final = 60.0  # how long a figure must stay back before its level fires again
+BACK: Final = Decimal("0.1")  # how far back that is, as a part of the level
+_IN_PERCENT: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.LIQUIDATION_NEARER})
+_OF_POSITIONS: Final = frozenset({RuleKind.LIQUIDATION_NEARER, RuleKind.POSITION_RESULT_BELOW})
 
 
 @dataclass(slots=True)
 class ThresholdState:
-    """The state between two figures: whether the next crossing fires, and since when the figure is back.
+    """The state between two figures; times are monotonic seconds."""
 
-    `back_since_s` is monotonic seconds, None while it is not back; `seen_s` is when the last figure came.
-    """
-
-    armed: bool = True
-    back_since_s: float | None = None
-    seen_s: float = 0.0
+    armed: bool = True  # whether the next crossing fires
+    back_since_s: float | None = None  # since when the figure is back; None while it is not
+    seen_s: float = 0.0  # when the last figure came
 
     def fires(self, value: Decimal, level: Decimal, *, above: bool, now_s: float) -> bool:
         """Take in a figure, in the level's unit; `above` is whether beyond means above.
@@ -87,51 +78,38 @@ class ThresholdDetector:
 
     def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:
         """Look at the worst margin ratio, a fraction."""
-        events = []
-        for condition in self._of(RuleKind.MARGIN_RATIO_ABOVE):
-            if ratio is not None and self._fires(condition, "", ratio * 100, now_s, above=True):
-                events.append(_event(condition, "", margin_sentence(ratio, condition), {"percent": ratio * 100}))
-        return events
+        if ratio is None:
+            return []
+        figures = {"percent": ratio * 100}
+        return self._events(RuleKind.MARGIN_RATIO_ABOVE, figures, partial(margin_sentence, ratio), now_s)
 
     def today(self, usdt: Decimal, part: Decimal | None, now_s: float) -> list[AlertEvent]:
         """Look at today's result, in USDT and as a fraction (None where that is not known)."""
-        events = []
-        for condition in self._of(RuleKind.TODAY_RESULT_BELOW):
-            percent = None if part is None else part * 100
-            value = percent if condition.is_percent else usdt
-            if value is not None and self._fires(condition, "", value, now_s, above=False):
-                figures = {"usdt": usdt} if percent is None else {"usdt": usdt, "percent": percent}
-                events.append(_event(condition, "", today_sentence(usdt, part, condition), figures))
-        return events
+        figures = {"usdt": usdt} if part is None else {"usdt": usdt, "percent": part * 100}
+        return self._events(RuleKind.TODAY_RESULT_BELOW, figures, partial(today_sentence, usdt, part), now_s)
 
     def positions(self, positions: Sequence[Position], now_s: float) -> list[AlertEvent]:
         """Look at how near each position is to liquidation, and at its unrealised result."""
-        events = []
+        events: list[AlertEvent] = []
         for position in positions:
-            percent = None if position.liquidation_distance is None else position.liquidation_distance * 100
-            for condition in self._of(RuleKind.LIQUIDATION_NEARER, position.symbol):
-                if percent is not None and self._fires(condition, position.row_id, percent, now_s, above=False):
-                    sentence = liquidation_sentence(position, percent, condition)
-                    events.append(_event(condition, position.row_id, sentence, {"percent": percent}, position.symbol))
-            for condition in self._of(RuleKind.POSITION_RESULT_BELOW, position.symbol):
-                usdt = in_dollars(position, position.unrealised)
-                if usdt is not None and self._fires(condition, position.row_id, usdt, now_s, above=False):
-                    sentence = result_sentence(position, usdt, condition)
-                    events.append(_event(condition, position.row_id, sentence, {"usdt": usdt}, position.symbol))
+            if (distance := position.liquidation_distance) is not None:
+                percent = distance * 100
+                sentence = partial(liquidation_sentence, position, percent)
+                events += self._events(RuleKind.LIQUIDATION_NEARER, {"percent": percent}, sentence, now_s, position)
+            if (usdt := in_dollars(position, position.unrealised)) is not None:
+                sentence = partial(result_sentence, position, usdt)
+                events += self._events(RuleKind.POSITION_RESULT_BELOW, {"usdt": usdt}, sentence, now_s, position)
         self._forget(now_s)
         return events
 
     def prices(self, price_of: Callable[[str], Decimal | None], now_s: float) -> list[AlertEvent]:
         events = []
         for condition in self._of(RuleKind.PRICE_CROSSES):
-            price = price_of(condition.symbol)
-            if price is None:
+            if (price := price_of(condition.symbol)) is None:
                 continue
-            for way in _WAYS[condition.direction]:
+            either = condition.direction is Direction.EITHER
+            for way in (Direction.UP, Direction.DOWN) if either else (condition.direction,):
                 upwards = way is Direction.UP
-                if condition.direction is Direction.EITHER:
-                    # From the side on which it begins it has crossed nothing yet.
-                    self._begin_beyond(condition, way, price, now_s, above=upwards)
                 if self._fires(condition, way, price, now_s, above=upwards):
                     sentence = price_sentence(condition.symbol, price, condition, upwards=upwards)
                     events.append(_event(condition, way, sentence, {"price": price}, condition.symbol))
@@ -140,20 +118,36 @@ class ThresholdDetector:
     def _of(self, kind: RuleKind, symbol: str = "") -> Iterable[Condition]:
         return (c for c in self._conditions if c.kind is kind and (not symbol or c.symbol in ("", symbol)))
 
-    def _begin_beyond(self, condition: Condition, subject: str, value: Decimal, now_s: float, *, above: bool) -> None:
-        assert condition.level is not None
-        armed = not crossed(value, condition.level, above=above)
-        self._watched.setdefault((condition, subject), ThresholdState(armed, seen_s=now_s))
+    def _events(
+        self,
+        kind: RuleKind,
+        figures: Mapping[str, Decimal],
+        sentence: Callable[[Condition], str],
+        now_s: float,
+        position: Position | None = None,
+    ) -> list[AlertEvent]:
+        """The events of the conditions that fire; `figures` are by unit, and a condition looks at that of its level."""
+        subject, symbol = ("", "") if position is None else (position.row_id, position.symbol)
+        above, events = kind is RuleKind.MARGIN_RATIO_ABOVE, []
+        for condition in self._of(kind, symbol):
+            value = figures.get("percent" if condition.is_percent or kind in _IN_PERCENT else "usdt")
+            if value is not None and self._fires(condition, subject, value, now_s, above=above):
+                events.append(_event(condition, subject, sentence(condition), figures, symbol))
+        return events
 
     def _fires(self, condition: Condition, subject: str, value: Decimal, now_s: float, *, above: bool) -> bool:
         assert condition.level is not None
-        state = self._watched.setdefault((condition, subject), ThresholdState())
+        state = self._watched.get((condition, subject))
+        if state is None:
+            state = self._watched[condition, subject] = ThresholdState()
+            if condition.kind is RuleKind.PRICE_CROSSES and condition.direction is Direction.EITHER:
+                # From the side on which it begins it has crossed nothing yet.
+                state.armed = not crossed(value, condition.level, above=above)
         return state.fires(value, condition.level, above=above, now_s=now_s)
 
     def _forget(self, now_s: float) -> None:
-        for key, watched in list(self._watched.items()):
-            of_position = key[0].kind in (RuleKind.LIQUIDATION_NEARER, RuleKind.POSITION_RESULT_BELOW)
-            if of_position and now_s - watched.seen_s > FORGOTTEN_S:
+        for key, state in list(self._watched.items()):
+            if key[0].kind in _OF_POSITIONS and now_s - state.seen_s > FORGOTTEN_S:
                 del self._watched[key]
 
 
