@@ -23,7 +23,8 @@ from tradetui.ui.safe_text import sanitized
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     """Boxes, each with a line for its error, two buttons, and below them the rule of the focused box.
 
-    A form lays out its boxes, and checks them in `check`. Enter in a box presses the button.
+    Each form lays out its boxes and buttons, says in `check` what is wrong, and returns its result in `confirm`. This
+    class calls `check` at the start and whenever a text or the focus changes; Enter in a box confirms what passes it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +36,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
 
     @abstractmethod
     def check(self) -> None:
-        """Show missing and wrong fields, by `show_problem` and `show_result`."""
+        """Show missing and wrong fields: `show_problem` for each line, then `show_result` for the whole form."""
 
     def box(self, field: FormField, box_id: str, *, text: str = "", placeholder: str = "", classes: str = "") -> Input:
         return LineBox(
@@ -47,12 +48,12 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
             suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
         )
 
-    def field_lines(self, field: FormField, title: str, text: str, placeholder: str, *, whole: bool) -> ComposeResult:
-        """The title of a field with its box, and the line for its error, `whole` or its beginning."""
+    def field_lines(self, field: FormField, title: str, text: str, placeholder: str) -> ComposeResult:
+        """The title of a field with its box, and below it the error, as many lines as that has."""
         with Horizontal(classes="field"):
             yield Static(sanitized(title), classes="name", markup=False)
             yield self.box(field, f"field-{field.name}", text=text, placeholder=placeholder)
-        yield Static("", id=f"problem-{field.name}", classes=f"problem{' -whole' if whole else ''}", markup=False)
+        yield Static("", id=f"problem-{field.name}", classes="problem -whole", markup=False)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -61,7 +62,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         return {(box.id or "").removeprefix("field-"): box.value for box in boxes}
 
     def show_problem(self, line_id: str, problem: Content) -> Static:
-        """Write the error under a box, or close its line."""
+        """Write the error under a box, or close its line; returns the line, for the form to say how high it is."""
         line = self.query_one(f"#{line_id}", Static)
         line.update(problem)
         line.display = bool(problem.plain)
@@ -102,4 +103,5 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     def _submitted(self) -> None:
         self._typed_in = None
         self.check()
-        self.confirm()
+        if not self.confirm_button.disabled:
+            self.confirm()

@@ -227,7 +227,7 @@ class DatesDialog(ParameterForm[DateFilter | None]):
         with self.framed(f"Dates of {self._heading}", "Tab next · Enter shows · empty: all · Esc back"):
             for name in DATE_FIELDS:
                 field, text = FormField(name, "", False), self._texts.get(name, "")
-                yield from self.field_lines(field, name.capitalize(), text, self._hints[name], whole=True)
+                yield from self.field_lines(field, name.capitalize(), text, self._hints[name])
             yield from self.buttons("Show", harmless=True)
 
     def _read(self) -> tuple[DateFilter | None, Mapping[str, str]]:

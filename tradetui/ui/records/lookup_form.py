@@ -62,7 +62,7 @@ class FilterForm(ParameterForm[Query | None]):
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
                     title, text = _field_title(field.name), self._texts.get(field.name, "")
-                    yield from self.field_lines(field, title, text, self._hint(field), whole=False)
+                    yield from self.field_lines(field, title, text, self._hint(field))
             yield from self.buttons("Show", harmless=True)
 
     def _hint(self, field: FormField) -> str:
