@@ -1,4 +1,4 @@
-"""The sums of a period by symbol, day and coin, from sums kept of days and months. A quarter is a quarter of an hour."""
+"""The sums of a period by symbol, day and coin, from kept sums of days and months. A quarter is one of an hour."""
 
 from __future__ import annotations
 
