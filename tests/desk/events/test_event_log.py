@@ -149,3 +149,17 @@ def test_an_order_that_this_version_cannot_read_holds_up_no_other_order(archive:
     log.take_gone(gone)
     assert states(log) == [("1", "changed", True), ("3", "filled", False)], "of 2 nobody knows how it ended"
     assert log.look_at_orders(look(1, at_ms=NOW_MS + 4_000)) == []
+
+
+@pytest.mark.parametrize(("seen_filled", "ends"), [("0", []), ("0.5", []), ("2", [("3", "filled", False)])])
+def test_an_order_whose_fills_this_version_cannot_read_is_not_said_to_be_unfilled(
+    archive: Archive, seen_filled: str, ends: list[tuple[str, str, bool]]
+) -> None:
+    log, order_id = log_of(archive), order(3).order_id
+    log.look_at_orders(look(3, at_ms=NOW_MS, baseVolume=seen_filled))
+    add_fills(archive, fill(9, AFTER_MS, orderId=order_id, baseVolume="2"))
+    with archive.transaction() as connection:
+        connection.execute("UPDATE record SET body = json_object('orderId', ?)", (order_id,))
+    log.take_gone(log.look_at_orders(look(at_ms=NOW_MS + 2_000)))
+    assert states(log) == ends
+    assert log.look_at_orders(look(at_ms=NOW_MS + 4_000)) == []

@@ -230,9 +230,9 @@ class EventLog:
                 if row is None:
                     continue  # another session has entered it
                 order = _record(PendingOrder, row[0])
-                if order is None:
-                    continue  # nobody knows its size, and so not whether it was filled
-                filled = max(order.base_volume or ZERO, _filled_size(connection, gone_order.product_type, order))
+                filled = None if order is None else _filled_size(connection, gone_order.product_type, order)
+                if order is None or filled is None:
+                    continue  # nobody knows whether it was filled
                 state = OrderState.FILLED if filled >= order.size else OrderState.GONE
                 body = _order_body(order, state, filled, gone_order.missed)
                 connection.execute(_INSERT, (EventKind.ORDER, *identity, gone_order.at_ms, body))
@@ -289,8 +289,8 @@ def _order_body(order: PendingOrder, state: OrderState, filled: Decimal, missed:
     return dump_json({**details, "order": order.received})
 
 
-def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal:
-    """The sum of an order's archived fills, in the base coin."""
+def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal | None:
+    """How much of an order was filled, in the base coin; None where fills that cannot be read may be the rest."""
     created_ms = 0 if order.c_time is None else unix_ms(order.c_time)
     bodies = connection.execute(
         "SELECT body FROM record WHERE kind = 'fill' AND symbol = ? AND time >= ? AND product_type = ?"
@@ -298,7 +298,8 @@ def _filled_size(connection: sqlite3.Connection, product_type: ProductType, orde
         (order.symbol.upper(), created_ms, str(product_type), order.order_id),
     )
     fills = [_record(FuturesFill, body) for (body,) in bodies]
-    return sum((fill.base_volume for fill in fills if fill is not None), ZERO)
+    filled = max(order.base_volume or ZERO, sum((fill.base_volume for fill in fills if fill is not None), ZERO))
+    return None if None in fills and filled < order.size else filled
 
 
 def _record(kind: type[RecordT], body: str) -> RecordT | None:
