@@ -20,10 +20,12 @@ from tradetui.desk.feeds.fills.corrections import MOST_CORRECTIONS, STEADY_S
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.orders import OrdersReader
 from tradetui.desk.feeds.polling.feed import Feed, Reading
+from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
 from tradetui.desk.reversal.market_state import Held
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -36,8 +38,9 @@ from tradetui.exchange.errors import (
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
-from tradetui.wire.models.futures import FuturesFill, LiveTriggersRequest, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, LiveTriggersRequest, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
+from tradetui.wire.product_types import ProductType
 from tradetui.wire.requests.request import Request
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
@@ -55,6 +58,24 @@ async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone() ->
     assert reading.rows[0].record.order_id == order(900).order_id
     client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
     assert len((await orders.read()).rows) == 229
+
+
+async def test_what_came_beside_a_part_that_is_still_being_read_stays_when_its_next_read_fails() -> None:
+    parts = JoinedReads[ProductRow[PendingOrder]]([USDT, COIN])
+    results: dict[ProductType, ProductPart[ProductRow[PendingOrder]] | Exception]
+    results = {USDT: ProductPart([ProductRow(USDT, order(1))]), COIN: StillReading("2 pages so far")}
+
+    async def read_one(product_type: ProductType) -> ProductPart[ProductRow[PendingOrder]]:
+        result = results[product_type]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    with pytest.raises(StillReading):
+        await parts.read(read_one)
+    results = {USDT: Unreachable(), COIN: ProductPart([ProductRow(COIN, order(2))])}
+    assert isinstance(await parts.read(read_one), Unreachable)
+    assert [row.product_type for row in parts.rows] == [USDT, COIN]
 
 
 async def test_a_coins_account_that_comes_twice_is_one() -> None:

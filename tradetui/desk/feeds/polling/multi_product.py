@@ -54,10 +54,10 @@ class JoinedReads(Generic[FeedRowT]):
     async def read(self, read_one: Callable[[ProductType], Awaitable[ProductPart[FeedRowT]]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
         results = await gather_reads([read_one(product_type) for product_type in self.product_types])
-        errors = exchange_errors(results)
         for product_type, result in zip(self.product_types, results, strict=True):
             if not isinstance(result, BaseException):
                 self.last[product_type] = result
+        errors = exchange_errors(results)
         if errors and len(errors) == len(self.product_types):
             raise errors[0]
         return errors[0] if errors else None
