@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
@@ -23,6 +24,7 @@ from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader, _RunningSum
 from tradetui.desk.feeds.undecodable_rows import UndecodableRows
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
@@ -359,6 +361,25 @@ async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
     assert len((await fills.read()).rows) == 150
     await fills.read()
     assert past.read_at is not None and not past.gaps
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+async def test_gaps_that_are_forgotten_while_one_of_them_is_read_do_not_come_back(refuses: bool) -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(350)]
+    past = history(client)
+    await past.read_newest(0.0)
+    past.gaps.append(Gap(fill(90).trade_id, None))
+
+    def forgets(name: str, request: object) -> None:
+        past.forget()
+        if refuses:
+            raise Rejected("Parameter idLessThan error", code="40020")
+
+    client.before = forgets
+    with pytest.raises(Rejected if refuses else StillReading):
+        await past.read_gap()
+    assert not past.gaps
 
 
 async def test_older_fills_are_missing_where_the_same_page_comes_again() -> None:

@@ -134,14 +134,13 @@ class FillHistory:
             gap = next((gap for gap in self.gaps if gap.cursor not in self.passed_over), None)
             if gap is None:
                 return False
-            others = [other for other in self.gaps if other is not gap]
             try:
                 reply = await self._page(self._request(None), gap.cursor)
                 if reply.cursor in (None, gap.cursor):
                     refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
             except (Rejected, UnreadableReply):
-                # Another gap may be answered; this one is never taken for closed.
-                self.gaps = [*others, gap]
+                # It goes last, since another may be answered, and is never taken for closed.
+                self.gaps.sort(key=lambda other: other is gap)
                 raise
             rows = self._tagged(reply)
             done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
@@ -149,7 +148,7 @@ class FillHistory:
                 since = None if gap.until is None else max(gap.until, self._proven_until.get(gap.until, 0))
                 self._note_lost(since, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
-            self.gaps = [*rest, *others]
+            self.gaps = [*rest, *(other for other in self.gaps if other is not gap)]
             await self._keep(self._without_renamed_in_gap(rows, gap, is_last=done))
             return True
 
