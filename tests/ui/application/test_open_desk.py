@@ -14,7 +14,8 @@ from textual.app import ComposeResult
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.desk import Desk
-from tradetui.ui.application.open_desk import OpenDesk
+from tradetui.ui.application import lazy_imports
+from tradetui.ui.application.open_desk import OpenDesk, _stop_once_built
 from tradetui.ui.header.header_bar import QUIET_SECONDS, HeaderBar
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.records.lookup_screen import LookupScreen
@@ -59,7 +60,7 @@ def opened(heard: list[str]) -> tuple[OpenDesk, StoppableDesk]:
     holder, desk = OpenDesk(), StoppableDesk()
     notices = SimpleNamespace(show_on_desktop=heard.append, say_failure=heard.append)
     follow = cast(Any, holder.follow)
-    follow(desk, notices, published=heard.append, alerted=heard.append)
+    follow(desk, lambda _: notices, published=heard.append, alerted=heard.append)
     return holder, desk
 
 
@@ -113,11 +114,15 @@ async def test_a_desk_that_nobody_waits_for_any_more_is_stopped_once_it_is_built
     assert desk.stopped and holder.desk is None
 
 
+@pytest.mark.parametrize("stop_fails", [False, True])
+@pytest.mark.parametrize(
+    ("owner", "name"), [(Desk, "subscribe"), (lazy_imports, "alert_notices")], ids=["rows", "notices"]
+)
 async def test_a_desk_that_cannot_be_followed_is_stopped_and_the_reason_is_shown(
-    monkeypatch: pytest.MonkeyPatch,
+    owner: object, name: str, stop_fails: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def unable(self: Desk, listener: object) -> None:
-        raise RuntimeError("the rows have no listener")
+    def unable(*_: object) -> None:
+        raise RuntimeError("nobody can listen")
 
     stopped: list[Desk] = []
     stop = Desk.stop
@@ -125,18 +130,59 @@ async def test_a_desk_that_cannot_be_followed_is_stopped_and_the_reason_is_shown
     async def stop_and_note(self: Desk) -> None:
         stopped.append(self)
         await stop(self)
+        if stop_fails:
+            raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(Desk, "subscribe", unable)
+    monkeypatch.setattr(owner, name, unable)
     monkeypatch.setattr(Desk, "stop", stop_and_note)
     stage = AppOnFewRows()
     async with stage.running():
-        assert newest_message(stage) == "hedge cannot be opened: the rows have no listener"
+        assert newest_message(stage) == "hedge cannot be opened: nobody can listen"
         assert stage.app.desk is None and len(stopped) == 1
+    assert ("the disk is full" in caplog.text) == stop_fails
+
+
+async def test_a_profile_is_not_opened_where_the_desk_before_it_cannot_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop = Desk.stop
+
+    async def stop_and_fail(self: Desk) -> None:
+        await stop(self)
+        raise RuntimeError("the disk is full")
+
+    stage = AppOnFewRows()
+    async with stage.running() as pilot:
+        monkeypatch.setattr(Desk, "stop", stop_and_fail)
+        stage.app.open_profile(1)
+        await pilot.pause(1)
+        assert newest_message(stage) == "one-way cannot be opened: the disk is full"
+        assert stage.app.desk is None
+        stage.app.open_profile(1)
+        await pilot.pause(1)
+        assert stage.desk.settings.name == "one-way", "it can be tried again"
+        monkeypatch.setattr(Desk, "stop", stop)
 
 
 async def test_a_desk_that_was_built_and_never_started_stops() -> None:
     stage = AppOnFewRows()
     await stage._open("hedge", False).stop()
+
+
+async def test_why_a_desk_that_nobody_waits_for_does_not_stop_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class UnstoppableDesk(StoppableDesk):
+        async def stop(self) -> None:
+            raise RuntimeError("the disk is full")
+
+    def unable() -> Any:
+        raise RuntimeError("no such file")
+
+    building: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    building.set_result(UnstoppableDesk())
+    await _stop_once_built(building)
+    assert "the disk is full" in caplog.text
+    await _stop_once_built(asyncio.ensure_future(asyncio.to_thread(unable)))
+    assert "no such file" not in caplog.text
 
 
 async def test_closing_what_was_never_open_waits_for_nothing() -> None:

@@ -6,8 +6,10 @@ It does no network or disk work itself: what builds a desk runs in a thread, and
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 MOUSE_ON: Final = "The mouse works here again."
 MOUSE_OFF: Final = "The mouse is left to the terminal: its own selection works now. The palette switches it on again."
+_log = logging.getLogger(__name__)
 _Read = TypeVar("_Read")
 
 
@@ -115,21 +118,24 @@ class TradeApp(TextualApp, inherit_bindings=False):
         if not is_first:
             await self._back_to_main()
             self.main.opening(profile.name)
-            await self._open_desk.close()
         try:
+            await self._open_desk.close()
             if not is_first and profile.look is not None:
                 await self._preference_writer.written()
                 self.use_look(await self._read(profile.look))
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
-            notices = lazy_imports.alert_notices(self, desk)
+            notices = partial(lazy_imports.alert_notices, self)
             self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
             if not in_loop:
                 await desk.client.prepare()
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
-            await self._open_desk.close()
+            try:
+                await self._open_desk.close()
+            except Exception:
+                _log.exception("the desk of %s could not be stopped", profile.name)
             await self._main_is_open.wait()
             self.main.cannot_open(self.failure)
             return

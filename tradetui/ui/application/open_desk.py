@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.alerts.alert_notices import AlertNotices
+
+_log = logging.getLogger(__name__)
 
 
 class OpenDesk:
@@ -43,13 +45,14 @@ class OpenDesk:
     def follow(
         self,
         desk: Desk,
-        alert_notices: AlertNotices,
+        make_notices: Callable[[Desk], AlertNotices],
         *,
         published: Callable[[Feed[FeedRow]], None],
         alerted: Callable[[Alert], None],
     ) -> None:
         """Hold an opened desk, and call back for everything it publishes and alerts until it is closed."""
-        self.desk, self.alert_notices = desk, alert_notices
+        self.desk = desk
+        self.alert_notices = alert_notices = make_notices(desk)
         delivery = desk.alerts.delivery
         delivery.desktop = alert_notices.show_on_desktop
         self._unsubscribers = (
@@ -73,6 +76,11 @@ class OpenDesk:
 
 
 async def _stop_once_built(building: asyncio.Future[Desk]) -> None:
-    with suppress(Exception):  # a desk that could not be built has nothing to stop, and nobody waits for the reason
+    try:
         desk = await building
+    except Exception:
+        return  # there is nothing to stop, and nobody waits for the reason
+    try:
         await desk.stop()
+    except Exception:
+        _log.exception("a desk that nobody waited for could not be stopped")
