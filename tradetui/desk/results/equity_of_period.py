@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -149,7 +150,7 @@ def _with_curve(
     after_gaps = _after_gaps(sampled.times, now_ms)
     chosen = sorted(curve_samples(sampled, flows).union(after_gaps, (index - 1 for index in after_gaps)))
     curve = list(equity_curve(points_at(sampled, chosen), flows))
-    cuts = [0, *map(chosen.index, after_gaps), len(chosen)]
+    cuts = [0, *(bisect_left(chosen, index) for index in after_gaps), len(chosen)]
     return replace(
         equity,
         curve=tuple(tuple(curve[begin:end]) for begin, end in pairwise(cuts)),
