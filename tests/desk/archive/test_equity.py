@@ -33,7 +33,7 @@ def series_of(archive: Archive, series: EquitySeries | None = None) -> list[tupl
     """What a series holds once it is brought forward; one that reads the archive for the first time by default."""
     series = series or EquitySeries(archive.connection, BOTH)
     sampled = series.read(0, 2**62)
-    assert sampled.values == [float(equity) for equity in sampled.equities]
+    assert sampled.values == [max(float(equity), 0.0) for equity in sampled.equities]
     return list(zip(sampled.times, map(Decimal, sampled.equities), strict=True))
 
 
@@ -50,3 +50,12 @@ def test_a_series_that_is_brought_forward_holds_what_one_holds_that_is_read_anew
         held = series_of(archive, series)
         assert held == series_of(archive)
         assert len(held) < 8 * 24 * 2, "what is older than a week was thinned"
+
+
+def test_equity_below_zero_counts_as_none_in_the_figures_to_compute_with_alone() -> None:
+    with closing(Archive(None)) as archive:
+        for number, equity in enumerate(("2.5", "-1.5", "0")):
+            archive.add_equity(BOTH, EquitySample(NOW_MS + number * SAMPLED_EVERY_MS, Decimal(equity), None))
+        sampled = EquitySeries(archive.connection, BOTH).read(0, 2**62)
+    assert sampled.equities == ["2.5", "-1.5", "0"]
+    assert sampled.values == [2.5, 0.0, 0.0]
