@@ -78,13 +78,13 @@ class AccountStorage:
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
         first_rows: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """All callbacks but `troubled` are called in this order.
+        """The callbacks are called in the order in which they are described here.
 
-        `expected` gets the account as far as it is known without the exchange, before that is asked; `known` gets it
-        once it is identified, and until then `troubled` gets each reason why it cannot be. `first_rows` is waited for
-        before anything is opened, `open_journal` before the archive is, which may take a second: all of it is checked.
-        Each of `attach` gets the open archive, in turn. `owner_seen` gets the UID that the exchange names for the key,
-        once a minute from then on.
+        `expected` gets the account as far as it is known without the exchange, before that is asked. Until it is
+        identified, `troubled` gets each reason why it cannot be but the exchange's own errors, then `known` gets it.
+        `first_rows` is waited for before anything is opened, `open_journal` before the archive is, which may take a
+        second: all of it is checked. Each of `attach` gets the open archive, in turn. `owner_seen` gets the UID that
+        the exchange names for the key, once a minute from then on.
         """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None

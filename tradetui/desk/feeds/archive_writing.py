@@ -1,7 +1,7 @@
 """What feeds write to the archive: their rows, and the ledger's steps that follow new fills.
 
-A feed never waits for the archive, and never fails by it: where it is not open yet, or its disk is full, rows wait in
-memory, and a step is taken after a later read.
+A feed never waits for the archive to be open, and never fails by it: where it is not open yet, or its disk is full,
+rows wait in memory, and a step is taken after a later read.
 """
 
 from __future__ import annotations

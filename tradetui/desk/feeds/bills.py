@@ -1,6 +1,6 @@
 """Reads bills into the archive: the newest twice a minute, and between that the missing ones, page by page.
 
-The positions that ended, which tell the funding of single round trips, are read in between, where nothing else is due.
+The positions that ended, which tell the funding of single round trips, are read in between too, after these pages.
 
 A reading of the newest is a gap from a minute before the last reading until now. A gap is read from its end to its
 beginning, and shortened with each page in the step that keeps the page's bills, so that a session takes it up where

@@ -60,8 +60,8 @@ class DaySamples(NamedTuple):
 class DayOpening:
     """The start that today's result is measured from, worked out once a minute from the archive.
 
-    `growth` is what one unit of money became from the day's first sample until equity was `equity_then`, `moved_in`
-    what was transferred since then. `confirmed` is the newest sample up to which every transfer is known.
+    `growth` is what one unit of money became from `samples.start` until equity was `equity_then`, `moved_in` what was
+    transferred since `samples.start`. `confirmed` is the newest sample up to which every transfer is known.
     """
 
     samples: DaySamples

@@ -1,6 +1,6 @@
 """What this program changes in Textual's application: keys come in turn, styles are read once, a crash tells no secret.
 
-It knows no desk. Whatever the application overrides of Textual's own stands here, with the reason.
+It knows no desk. Whatever else than the first screen the application overrides stands here, with the reason.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class PeriodReading:
         self.has_any, self.today_unknown = has_any, today_unknown
 
     async def _choose_symbols(self, reader: ResultsReader) -> None:
-        """Find the symbols that the typed pieces of names mean; none of them, and the pieces stand as they are."""
+        """Find the symbols that the typed pieces of names mean; where there are none, the pieces count as symbols."""
         if self.dates is not None and self.dates.symbols and not self.symbols:
             known = await reader.symbols()
             self.symbols = tuple(filter(self.dates.keeps_symbol, known)) or self.dates.symbols

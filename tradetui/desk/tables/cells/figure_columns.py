@@ -31,7 +31,7 @@ def money(amount: Decimal | None, coin: str | None, cell_format: CellFormat, *, 
 def fee(amount: Decimal | None, coin: str | None, cell_format: CellFormat) -> str:
     """A fee that stands alone: four decimals in dollar coins, since most are a few cents.
 
-    None is ever the result of a division: exact, it is shown with all its digits.
+    No fee is the result of a division: an exact one is shown with all its digits.
     """
     if amount is None or cell_format.exact:
         return number(amount, signed=True)
