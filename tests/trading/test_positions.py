@@ -80,6 +80,14 @@ def test_a_size_below_zero_proves_missing_opens() -> None:
     assert not held.source.proven
 
 
+def test_a_one_way_fill_with_a_profit_that_closes_nothing_known_proves_missing_opens() -> None:
+    opened, closed = (fill("sell", "sell_single", "1", mode="one_way_mode", profit=profit) for profit in ("0", "7"))
+    (short,) = book_of(opened, proven=True).positions()
+    assert short.source.proven
+    (short,) = book_of(closed, proven=True).positions()
+    assert isinstance(short.source, FromFills) and short.source.opens_missing and not short.source.proven
+
+
 def test_a_change_of_mode_proves_flat() -> None:
     before = [fill("buy", "open", "7")]
     after = [fill("buy", "buy_single", "2", mode="one_way_mode")]

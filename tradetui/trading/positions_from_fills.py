@@ -115,6 +115,8 @@ class PositionBook:
             closing = min(fill.base_volume, state.legs[against].size)
             if closing:
                 self._close(state, against, closing, fill)
+            elif fill.profit:  # it closed what was opened before the known fills
+                state.opens_missing = True
             if fill.base_volume > closing:
                 self._open(state.legs[along], fill.base_volume - closing, fill.price)
             return
