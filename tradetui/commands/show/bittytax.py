@@ -80,7 +80,8 @@ class TaxRow(NamedTuple):
     fee_asset: str = ""
 
     def cells(self) -> list[str]:
-        buy, sell, fee = map(_quantity, (self.bought, self.sold, self.fee))
+        quantities = (self.bought, self.sold, self.fee)
+        buy, sell, fee = ("" if amount is None else exact_digits(amount) for amount in quantities)
         bought, sold, paid_in = map(csv_cell, (self.bought_asset, self.sold_asset, self.fee_asset))
         amounts = [buy, bought, "", sell, sold, "", fee, paid_in, ""]
         return [self.type, *amounts, WALLET, instant(self.at, UTC), csv_cell(self.note), ""]
@@ -218,10 +219,6 @@ def _convert(record: ConvertRecord) -> TaxRow:
     note = f"convert {record.id}{fee}"
     bought, sold = (record.to_coin_size, record.to_coin), (record.from_coin_size, record.from_coin)
     return TaxRow(record.ts, note, "Trade", *bought, *sold)
-
-
-def _quantity(amount: Decimal | None) -> str:
-    return "" if amount is None else exact_digits(amount)
 
 
 async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], writer: BittyTaxWriter) -> None:

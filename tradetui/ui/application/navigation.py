@@ -93,8 +93,7 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
     # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
     name_width = max((cell_len(row[0]) for row in rows), default=0)
     widths = [name_width, *(max((cell_len(row[column]) for row in sound), default=0) for column in range(1, 5))]
-    return ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cell_len(text))
+    return [
+        "  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

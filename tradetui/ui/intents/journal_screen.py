@@ -6,7 +6,7 @@ An intent is a reversal or a creation; the journal has each step of it. Enter sh
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import on
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 
-def _began_at(intent: Intent) -> datetime:
-    return utc_moment(intent.events[0].at_ms)
-
-
 def _end_of(intent: Intent) -> str:
     return intent.end or UNKNOWN
 
@@ -50,7 +46,7 @@ def _tone_of(intent: Intent) -> Tone:
 
 
 _COLUMNS: Final[tuple[Column[Intent], ...]] = ranked(
-    time_column("at", "Written", _began_at, received=False),
+    time_column("at", "Written", lambda row: utc_moment(row.events[0].at_ms), received=False),
     Column("state", "State", 12, lambda row: str(row.state), lambda row, _: str(row.state), tone=_tone_of),
     Column("title", "What", 26, lambda row: row.title, lambda row, _: row.title, sources=(("id", lambda row: row.id),)),
     Column("ended", "How it ended", 20, _end_of, lambda row, _: _end_of(row)),
