@@ -215,10 +215,7 @@ def account_sentences(info: AccountInfo) -> tuple[str, ...]:
     parent = info.parent_id or ""
     owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
     permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not report them"
-    sentences = [
-        f"Account: user ID {info.user_id}{owner}, classic mode, {kind}.",
-        f"Permissions: {permissions}.",
-    ]
+    sentences = [f"Account: user ID {info.user_id}{owner}, classic mode, {kind}.", f"Permissions: {permissions}."]
     if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
         sentences.append(
             "This key cannot change a position: nothing can be reversed with it, whatever the mode says. To reverse, "

@@ -133,11 +133,7 @@ class RowsReader:
 
 
 async def held_positions(
-    client: ExchangeReader,
-    requests: Sequence[PositionsRequest],
-    progress: ReadingProgress,
-    *,
-    with_market: bool,
+    client: ExchangeReader, requests: Sequence[PositionsRequest], progress: ReadingProgress, *, with_market: bool
 ) -> AsyncIterator[Position]:
     """Positions as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding."""
     reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])

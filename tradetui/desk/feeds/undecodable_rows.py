@@ -29,8 +29,7 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
     """Raise UnreadableReply for rows none of which can be read: the records are unknown, not absent."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
-            f"{counted(len(reply.undecodable_rows), 'row')} came, none readable",
-            remedy="`tradetui doctor` says more.",
+            f"{counted(len(reply.undecodable_rows), 'row')} came, none readable", remedy="`tradetui doctor` says more."
         )
 
 

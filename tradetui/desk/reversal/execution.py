@@ -65,12 +65,7 @@ class Execution:
         self._tasks = BackgroundTasks()
         self.followed = FollowedReversals(self._tracker, clock, self._tasks)
         self._watch = IntentWatch(
-            self.intents,
-            self.followed,
-            self._tasks,
-            clock,
-            sendings=self._sendings,
-            looked=self._recall_if_readable,
+            self.intents, self.followed, self._tasks, clock, sendings=self._sendings, looked=self._recall_if_readable
         )
 
     # The journal

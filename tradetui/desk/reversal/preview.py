@@ -142,12 +142,7 @@ class Preview:
             "after": [result.after.as_json() for result in plan.results] if plan is not None else [],
             "estimates": [figure.as_json() for figure in self.figures],
             "orders": [
-                {
-                    "orderId": order.order_id,
-                    "words": order.summary,
-                    "wrongWay": order.wrong_way,
-                    "effect": order.effect,
-                }
+                {"orderId": order.order_id, "words": order.summary, "wrongWay": order.wrong_way, "effect": order.effect}
                 for order in self.resting
             ],
             "assumptions": [] if plan is None else [*plan.assumptions, *doubts],

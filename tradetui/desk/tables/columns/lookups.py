@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import (
-    Column,
-    id_column,
-    number_column,
-    ranked,
-    text_column,
-    time_column,
-)
+from tradetui.desk.tables.cells.column import Column, id_column, number_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 from tradetui.desk.tables.columns.shared_columns import fee_coin_column, fee_column, side_column, worded_column

@@ -81,10 +81,7 @@ SidedRowT = TypeVar("SidedRowT", bound=_SidedRow)
 
 
 def effect_column(
-    id_: str,
-    title: str,
-    effect: Callable[[SidedRowT], TradeEffect | None],
-    phrase: Callable[[TradeEffect], str],
+    id_: str, title: str, effect: Callable[[SidedRowT], TradeEffect | None], phrase: Callable[[TradeEffect], str]
 ) -> Column[SidedRowT]:
     """The effect of an order or a fill, `opens LONG`; its side and trade side as received where they are not known."""
 
