@@ -243,7 +243,7 @@ class KeyFolder:
 
     def replace(self, name: str, text: str) -> None:
         """Write beside it, sync, and put it in its place in one step."""
-        temporary_file = self._folder / f".{name}.toml.new"
+        temporary_file = self._temporary_file(name)
         with self._usable():
             write_synced(temporary_file, text, new=False)
             os.replace(temporary_file, self.path(name))
@@ -261,6 +261,9 @@ class KeyFolder:
                 if _is_complete(temporary_file):
                     os.replace(temporary_file, self._folder / temporary_file.name[1:].removesuffix(".new"))
                     sync_directory(self._folder)
+
+    def _temporary_file(self, name: str) -> Path:
+        return self._folder / f".{name}.toml.new"
 
     @contextmanager
     def _usable(self, *passing: type[OSError]) -> Iterator[None]:
