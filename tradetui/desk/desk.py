@@ -357,6 +357,13 @@ class Desk:
             return opening.alerting_result(totals.equity, totals.unrealised)
         return opening.result(totals.equity)
 
+    @property
+    def today_unknown_because(self) -> str:
+        """Why `today` has no result; empty where it has one, and before one was looked for."""
+        if self._today is None or self.today() is not None:
+            return ""
+        return self.totals().no_equity_because or self._today.unknown_because
+
     async def _begin_today(self, archive: Archive) -> None:
         """Work today's result out from the accounts that were read before the archive was open."""
         self._track_today(self.client.server_clock.now_ms)

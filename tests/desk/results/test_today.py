@@ -224,10 +224,23 @@ async def test_a_day_without_a_sample_begins_with_the_next_reading_of_the_accoun
     tracker.accounts_changed(NOON + 1000, zone)
     await asyncio.sleep(0)
     assert tracker.opening is None
+    assert tracker.unknown_because == "no equity sample yet"
     sampled(archive, NOON + 2000, "1000")
     tracker.accounts_changed(NOON + 3000, zone)
     await asyncio.sleep(0)
     assert tracker.opening is not None
+    await tracker.stop()
+
+
+async def test_why_there_is_no_opening_is_known() -> None:
+    archive, zone = Archive(None), ZoneInfo("UTC")
+    archive.note_read(USDT, NOON - HOUR)
+    for time in (MIDNIGHT, NOON - MINUTE):
+        sampled(archive, time, "1000")
+    tracker = TodayTracker(archive, InlineDisk(), (USDT,))
+    tracker.accounts_changed(NOON, zone)
+    await asyncio.sleep(0)
+    assert (tracker.opening, tracker.unknown_because) == (None, "transfers are not known")
     await tracker.stop()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,25 +40,26 @@ async def test_badges_account_worth_and_link() -> None:
             assert label in first
         for label in ("equity ", " USDT", "open ", "free ", "margin ratio ", "exposure "):
             assert label in second
-        assert "—" not in first + second.replace("today —", ""), "no sample is as old as the day"
+        assert "today from 12:00 " in second, "nothing was sampled when the day began"
+        assert "—" not in first + second
 
 
 def test_what_is_unknown_is_a_dash() -> None:
-    figures = worth_of(Totals(), None)
+    figures = worth_of(Totals(), today_of(None))
     texts = ["".join(text for text, _ in figure.parts) for figure in figures]
     assert texts == ["equity — USDT", "today —", "open —", "free —", "margin ratio —", "exposure —"]
 
 
 def test_why_the_equity_is_not_known_stands_beside_it_where_there_is_room() -> None:
     totals = Totals(no_equity_because="no USDT value of BTC")
-    equity = worth_of(totals, None)[0]
+    equity = worth_of(totals, today_of(None))[0]
     whole, short = ("".join(text for text, _ in parts) for parts in (equity.parts, equity.short))
     assert (whole, short) == ("equity — no USDT value of BTC", "equity — USDT")
 
 
 def test_a_coin_that_the_exchange_names_with_control_characters_is_text() -> None:
     totals = Totals(no_equity_because="no USDT value of \x1b[2JBTC")
-    assert not any("\x1b" in text for text, _ in worth_of(totals, None)[0].parts)
+    assert not any("\x1b" in text for text, _ in worth_of(totals, today_of(None))[0].parts)
 
 
 def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:
@@ -72,7 +74,7 @@ def today(amount: str, part: str | None, *, is_complete: bool = True, since: int
         (today("-5", "-0.1"), "today -5.00 -10.00 %", "$loss"),
         (today("0", None), "today 0.00", ""),
         (today("7", "0.001", is_complete=False), "today +7.00? +0.10 %", "$gain"),
-        (today("7", "0.001", since=50_580_000), "today —", ""),
+        (today("7", "0.001", since=50_580_000), "today from 14:03 +7.00", "$gain"),
         (None, "today —", ""),
     ],
 )
@@ -80,6 +82,12 @@ def test_todays_result_is_an_amount_and_per_cent(result: TodayResult | None, tex
     figure = today_of(result)
     assert "".join(part for part, _ in figure.parts) == text
     assert figure.parts[-1][1] == style
+
+
+def test_why_there_is_no_result_of_today_stands_beside_it_where_there_is_room() -> None:
+    figure = today_of(None, UTC, "transfers are not known")
+    whole, short = ("".join(text for text, _ in parts) for parts in (figure.parts, figure.short))
+    assert (whole, short) == ("today — transfers are not known", "today —")
 
 
 def test_where_room_is_short_todays_result_leaves_its_per_cent_out() -> None:
@@ -207,7 +215,7 @@ async def test_what_matters_most_stays_where_room_is_short() -> None:
         first, second = screen_text(stage.app).splitlines()[:2]
         assert "SANDBOX" in first and "rate limit" in first
         assert second.strip().startswith("equity ")
-        assert "today —" in second and "margin ratio " in second
+        assert "today from 12:00 " in second and "margin ratio " in second
         await pilot.resize_terminal(52, 24)
         await pilot.pause()
         first, second = screen_text(stage.app).splitlines()[:2]

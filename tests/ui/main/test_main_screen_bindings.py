@@ -15,7 +15,7 @@ from tradetui.ui.application.help import HEADER_FIGURES, HelpDialog, HelpLine
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters
-from tradetui.ui.header.header_content import Alarm, link_of, worth_of
+from tradetui.ui.header.header_content import Alarm, link_of, today_of, worth_of
 from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen
@@ -301,12 +301,12 @@ async def test_help_is_narrowed_by_typing_left_by_escape_and_explains_the_header
         await pilot.press("escape", "escape")
         assert stage.app.screen is stage.app.main
         explained = {label for label, _ in HEADER_FIGURES}
-        worth = worth_of(stage.desk.totals(), stage.desk.today())
+        worth = worth_of(stage.desk.totals(), today_of(stage.desk.today()))
         link = link_of(stage.desk.client.connection_status, stage.desk.health.state, is_halved=False)
         labels = {figure.parts[0][0].strip() for figure in (*worth, *link[1:])}
         assert labels | set(Alarm) <= explained, "every figure and every alarm of the header is explained"
         for has_single in (True, False):
-            label, _ = worth_of(Totals(has_union=True, has_single=has_single), None)[0].parts[0]
+            label, _ = worth_of(Totals(has_union=True, has_single=has_single), today_of(None))[0].parts[0]
             assert label.strip() in explained
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date
 from decimal import Decimal
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
@@ -24,7 +25,6 @@ from tradetui.ui.money.money_sentences import (
     nothing_sentence,
     open_change_reason,
     period_sentences,
-    since_reason,
     today_reason,
     wallet_sentence,
 )
@@ -155,21 +155,13 @@ def test_why_the_result_is_not_known_is_told_by_the_samples_of_equity() -> None:
     assert reason(EquityOfPeriod(start=start, end=end)) == ""
 
 
-def test_why_the_header_has_no_result_of_today() -> None:
-    sampled = replace(RESULTS, equity=EquityOfPeriod(sampled_from=SINCE))
-    assert today_reason(None) == ""
-    assert today_reason(RESULTS) == "today —: no equity sample yet"
-    assert today_reason(sampled) == "today —: transfers are not known"
-    assert today_reason(sampled, "no USDT value of BTC") == "today —: no USDT value of BTC"
-
-
-def test_what_came_since_the_first_sample_of_a_day_that_began_without_one() -> None:
+def test_why_the_header_has_no_result_of_today_or_one_of_a_part_of_it() -> None:
     whole_day = TodayResult(Decimal(7), None, is_complete=True)
-    assert since_reason(None, UTC) == since_reason(whole_day, UTC) == ""
+    assert today_reason(None, "", UTC) == today_reason(whole_day, "", UTC) == ""
+    assert today_reason(None, "no USDT value of BTC", UTC) == "today —: no USDT value of BTC"
     later = replace(whole_day, since=SINCE + 14 * 3_600_000 + 3 * 60_000)
-    assert since_reason(later, UTC) == "since 14:03 +7.00: not sampled at 00:00"
-    assert since_reason(replace(later, is_complete=False), UTC).startswith("since 14:03 +7.00?: ")
-    assert since_reason(later, UTC, is_short=True) == "today since 14:03 +7.00"
+    assert today_reason(later, "", UTC) == "today: from the first sample at 14:03"
+    assert today_reason(later, "", ZoneInfo("Europe/Berlin")).endswith("16:03")
 
 
 def test_the_sentence_under_the_equity_of_ninety_days_fits() -> None:

@@ -96,6 +96,8 @@ class TodayTracker:
 
     def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:
         self.opening: DayOpening | None = None
+        self.unknown_because = ""
+        """Why there was no opening when it was last looked for."""
         self._archive = archive
         self._disk = disk
         self._product_types = tuple(product_types)
@@ -131,6 +133,7 @@ class TodayTracker:
         """The opening by the bills; where they do not show all transfers, by the fills, which then must be booked."""
         connection, product_types = self._archive.connection, self._product_types
         of_day = await self._disk.run(samples_of_day, connection, product_types, zone, now_ms)
+        self.unknown_because = "no equity sample yet" if of_day is None else "transfers are not known"
         if of_day is None:
             return None
         opening = await self._disk.run(opening_by_bills, connection, product_types, of_day, now_ms)

@@ -141,7 +141,7 @@ HEADER_FIGURES: Final = (
         "calls of the last minute, as a share of those it allows; halved or slowed: rows are read less often",
     ),
     ("equity", "wallet balance and unrealised profit of all futures accounts, in USDT"),
-    ("today", "equity since the day began in the profile's zone, without transfers; — where no session ran then"),
+    ("today", "equity since the day began in the profile's zone, or since the day's first sample, without transfers"),
     ("open", "unrealised profit of all open positions, in USDT; ~ marks coin-margined ones converted at the mark"),
     ("free", "free margin of the futures account that has least of it, in per cent of its equity"),
     ("margin ratio", "maintenance margin by equity of the account nearest to liquidation; at 100 % it is liquidated"),

@@ -6,14 +6,16 @@ A figure that is not known is `—`, and one that is read no more has no colours
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.intents.states import State
-from tradetui.desk.tables.cells.column import Tone, tone_of
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
 from tradetui.ui.header.header_bar import Figure, HeaderBar, HeaderContent, Part
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     """Update the bar from a session; `key_named` gives the key of a binding."""
     link, state, totals, today = desk.client.connection_status, desk.health.state, desk.totals(), desk.today()
     is_halved, alarm = any(use.halved for use in link.budget.usage().values()), alarm_of(desk, key_named)
-    worth = worth_of(totals, today)
+    worth = worth_of(totals, today_of(today, desk.zone, desk.today_unknown_because))
     if state in LOST_LINKS:  # as in the tables, figures that are no longer read have no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
     content = HeaderContent(
@@ -105,8 +107,8 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     return scrub(f"{label} {name}{more}: {key_named('journal')}")
 
 
-def worth_of(totals: Totals, today: TodayResult | None) -> tuple[Figure, ...]:
-    """Equity or total margin, today's result, open profit, free margin, worst margin ratio, exposure; — is unknown."""
+def worth_of(totals: Totals, today: Figure) -> tuple[Figure, ...]:
+    """Equity or total margin, `today`, open profit, free margin, worst margin ratio, exposure; — is unknown."""
     profit = totals.unrealised if totals.open_profit is None else totals.open_profit
     multiple = totals.exposure_multiple
     converted = "~" if totals.open_profit is not None and totals.open_profit_is_converted else ""
@@ -115,7 +117,7 @@ def worth_of(totals: Totals, today: TodayResult | None) -> tuple[Figure, ...]:
     unit_or_reason = (scrub(f" {totals.no_equity_because}"), "$warn") if totals.no_equity_because else _USDT
     figures = [
         Figure(1, (*worth, unit_or_reason), (*worth, _USDT)),
-        today_of(today),
+        today,
         Figure(4, (_label("open"), open_profit)),
         Figure(6, (_label("free"), (percent(totals.least_free), ""))),
         Figure(2, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
@@ -126,13 +128,19 @@ def worth_of(totals: Totals, today: TodayResult | None) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def today_of(today: TodayResult | None) -> Figure:
-    """Today's result, amount and per cent, ? where funding is not in it; — where no sample is near the day's start."""
-    amount = None if today is None or today.since is not None else today.amount
-    style = _PROFIT_STYLES.get(tone_of(amount), "")
-    mark = "" if today is None or today.is_complete or amount is None else "?"
-    short = (_label("today"), (f"{number(amount, signed=True, places=2)}{mark}", style))
-    if today is None or today.part is None or amount is None:
+def today_of(today: TodayResult | None, zone: tzinfo = UTC, unknown_because: str = "") -> Figure:
+    """Today's result, amount and per cent, ? where funding is not in it; — is unknown, with the reason where it fits.
+
+    Where nothing was sampled when the day began, it says from when on the result is, in the place of the per cent.
+    """
+    if today is None:
+        short = (_label("today"), (UNKNOWN, ""))
+        return Figure(3, (*short, (scrub(f" {unknown_because}"), "$quiet")) if unknown_because else short, short)
+    begin = () if today.since is None else (_label(f"from {utc_moment(today.since).astimezone(zone):%H:%M}"),)
+    style = _PROFIT_STYLES.get(tone_of(today.amount), "")
+    amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else UNREADABLE_MARK}"
+    short = (_label("today"), *begin, (amount, style))
+    if today.part is None or begin:
         return Figure(3, short)
     return Figure(3, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
 

@@ -134,13 +134,10 @@ class MoneyScreen(TableScreen):
     def _results_sentence(self, results: PeriodResults, *, is_short: bool) -> str:
         reading = self._reading
         wallet = money_sentences.wallet_sentence(results, self.cell_format, reading.bills_refused, is_short=is_short)
-        today = None if self.desk is None else self.desk.today()
-        no_equity_because = "" if self.desk is None else self.desk.totals().no_equity_because
-        reasons = (
-            money_sentences.today_reason(reading.today_unknown, no_equity_because),
-            money_sentences.since_reason(today, reading.zone, is_short=is_short),
-        )
-        return " · ".join(filter(None, (wallet, *reasons)))
+        if self.desk is None:
+            return wallet
+        today = money_sentences.today_reason(self.desk.today(), self.desk.today_unknown_because, self.desk.zone)
+        return " · ".join(filter(None, (wallet, today)))
 
     def _hinted_bindings(self) -> list[KeyBinding]:
         panels = self._panels

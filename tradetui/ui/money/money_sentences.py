@@ -20,7 +20,7 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.desk.tables.cells.number_format import CONVERTED, number
+from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.money.calendar_panel import MonthGrid
@@ -79,26 +79,13 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     return "— an account reports no open profit"
 
 
-def today_reason(results_of_today: PeriodResults | None, no_equity_because: str = "") -> str:
-    """Why the header has no result of today, given today's results; empty where it has one or nothing was read.
-
-    `no_equity_because` is why the accounts' equity is unknown now; empty where it is known.
-    """
-    if results_of_today is None:
+def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo) -> str:
+    """Why the header has no result of today, or one of a part of it; empty where it has one or none was looked for."""
+    if today is None:
+        return f"today —: {unknown_because}" if unknown_because else ""
+    if today.since is None:
         return ""
-    if no_equity_because:
-        return f"today —: {no_equity_because}"
-    is_sampled = results_of_today.equity.sampled_from is not None
-    return "today —: transfers are not known" if is_sampled else "today —: no equity sample yet"
-
-
-def since_reason(today: TodayResult | None, zone: tzinfo, *, is_short: bool = False) -> str:
-    """The change since the day's first sample, if none is near the day's start and the header says —; else empty."""
-    if today is None or today.since is None:
-        return ""
-    amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else UNREADABLE_MARK}"
-    since = f"since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}"
-    return f"today {since}" if is_short else f"{since}: not sampled at 00:00"
+    return f"today: from the first sample at {utc_moment(today.since).astimezone(zone):%H:%M}"
 
 
 def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:

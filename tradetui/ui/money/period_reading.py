@@ -35,8 +35,6 @@ class PeriodReading:
         """The chosen symbols; empty for all, and after another choice until the next reading."""
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
-        self.today_unknown: PeriodResults | None = None
-        """Today's results of all symbols while the header cannot say today's result; None otherwise."""
         self.audits_days = False
         """Whether the unexplained part is computed for each day, which takes as long as all the rest."""
         self.has_any = True  # whether there is a fill at all, in any period
@@ -129,13 +127,8 @@ class PeriodReading:
             every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
             all_days = PeriodQuery(every_day, self._now_ms, product_types, with_equity=False)
             has_any = bool((await reader.period(all_days)).days)
-        today_unknown = None
-        if desk.today() is None:
-            today = period_of(PeriodChoice.TODAY, self._now_ms, self.zone)
-            today_unknown = await reader.period(PeriodQuery(today, self._now_ms, product_types))
         self.bills_refused = await reader.bills_refused(product_types)
-        self.results, self.month = results, month_results
-        self.has_any, self.today_unknown = has_any, today_unknown
+        self.results, self.month, self.has_any = results, month_results, has_any
 
     async def _choose_symbols(self, reader: ResultsReader) -> None:
         """Find the symbols that the typed pieces of names mean; where there are none, the pieces count as symbols."""
