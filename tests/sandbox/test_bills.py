@@ -14,6 +14,7 @@ from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
 from tradetui.sandbox.books.reply_rows import funding_row
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_exchange_state
+from tradetui.sandbox.wallet_history import past_worth
 
 EIGHT_HOURS_MS = 8 * 3_600_000
 ACCOUNTS = (
@@ -191,3 +192,24 @@ def test_positions_that_ended_and_those_open_share_funding_and_fees_without_rest
             funding = bill["businessType"] == "contract_settle_fee"
             whole[bill["symbol"]] += Decimal(bill["fee"]) + (Decimal(bill["amount"]) if funding else 0)
     assert {symbol: amount for symbol, amount in parts.items() if amount != whole[symbol]} == {}
+
+
+@pytest.mark.parametrize("name", ["hedge", "one-way", "coin", "isolated"])
+def test_the_past_worth_of_an_account_comes_to_what_it_is_worth_at_its_start(name: str) -> None:
+    exchange_state = build_exchange_state(7, NOW_MS)
+    uid = next(key.uid for key in exchange_state.keys if key.name == name)
+    account = exchange_state.account(uid)
+    moments = [NOW_MS - 91 * DAY_MS, NOW_MS - 30 * DAY_MS, NOW_MS]
+    worth = dict(past_worth(account, account.futures, moments))
+    at_start = [row for product_type in account.futures for row in exchange_state.futures_accounts(uid, product_type)]
+    for coin, row in zip(worth[NOW_MS], at_start, strict=True):
+        figures = (coin.equity, coin.unrealised, coin.in_dollars)
+        expected = (row["accountEquity"], row["unrealizedPL"], row["usdtEquity"])
+        assert coin.coin == row["marginCoin"]
+        for figure, text in zip(figures, expected, strict=True):
+            assert abs(figure - Decimal(text)) < Decimal("0.001"), coin.coin
+    assert {coin.unrealised for coin in worth[moments[0]]} == {0}, "nothing was held before the first fill"
+    for coin in worth[moments[1]]:
+        bills = [bill for book in account.futures.values() for bill in book.bills() if bill["coin"] == coin.coin]
+        before = [bill for bill in bills if int(bill["cTime"]) <= moments[1]]
+        assert not before or coin.equity - coin.unrealised == Decimal(before[-1]["balance"])

@@ -143,4 +143,4 @@ class _Exchange:
         if self._sandbox is None:
             self._sandbox = build_sandbox(self._seed)
         shown = self._product_types or SHOWN_PRODUCT_TYPES
-        return open_demo_desk(self._sandbox, name, read_only=read_only, product_types=shown)
+        return open_demo_desk(self._sandbox, name, read_only=read_only, product_types=shown, with_past_equity=True)

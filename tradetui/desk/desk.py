@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from random import Random
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ from tradetui.trading.account_totals import Totals, totals_of
 if TYPE_CHECKING:
     from tradetui.desk.archive.archive_rows import ArchiveRows
     from tradetui.desk.archive.database import Archive
+    from tradetui.desk.archive.equity import EquitySample
     from tradetui.desk.creation import Creation
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.intents.journal.open_journal import JournalReader
@@ -69,7 +70,9 @@ class Desk:
         *,
         disk: Disk | None = None,
         alerts: AlertSettings | None = None,
+        past_equity: Callable[[], Iterable[EquitySample]] = tuple,
     ) -> None:
+        """`past_equity` gives samples from before the session, oldest first, where somebody knows them."""
         self.client = client
         self.settings = settings
         self.clock = clock
@@ -86,7 +89,7 @@ class Desk:
         fill_histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
         bill_histories = {product_type: BillHistory(polling, product_type, disk) for product_type in product_types}
         closed_positions = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
-        sampler = EquitySampler(product_types, disk)
+        sampler = EquitySampler(product_types, disk, past_equity)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
         # The positions show the stops that wait, whether or not anybody looks at the triggers.
         self.triggers = self._feed_of(TRIGGERS, self.triggers_reader, hidden_factor=1.0)

@@ -75,7 +75,7 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
 
 def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
     rng = random.Random(f"{seed}/{seeded.uid}")
-    account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, rng, lively=seeded.lively)
+    account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, rng, lively=seeded.lively, built_ms=now_ms)
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if seeded.kind == "managed" else None
     if seeded.name == "multi-assets":
         account.futures["USDT-FUTURES"].use_assets("USDT", Decimal(-6200), {"BTC": Decimal("1.1"), "ETH": Decimal(6)})

@@ -1,4 +1,4 @@
-"""What the wallets did before the start: spot trades, converts, transfers, funding of the futures.
+"""What the wallets did before the start: spot trades, converts, transfers, funding of the futures, and their worth.
 
 Spot trades begin a day within the ninety that can be read, so that a session of a day loses none; converts go back
 further than one request may span, and the sub-accounts' transfers about as far as there have been sub-accounts.
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from tradetui.sandbox.books.account import SpotHistory
+from tradetui.sandbox.books.account import Account, SpotHistory
 from tradetui.sandbox.books.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.futures_history import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS
@@ -196,6 +196,64 @@ def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
                 spec, leg = CONTRACTS[symbol], named_leg or ("long" if size > ZERO else "short")
                 amount = funding(spec, leg, abs(size), spec.price(spec.start_price * level))
                 yield Movement(settlement_ms, FUNDING, spec.margin_coin, amount, symbol, leg)
+
+
+class CoinWorth(NamedTuple):
+    """What a futures account of one coin was worth: equity and unrealised profit in the coin, and equity in dollars."""
+
+    coin: str
+    equity: Decimal
+    unrealised: Decimal
+    in_dollars: Decimal
+
+
+def past_worth(
+    account: Account, product_types: Iterable[str], moments: Iterable[int]
+) -> Iterator[tuple[int, list[CoinWorth]]]:
+    """What an account was worth at moments (Unix ms) before its start, oldest first.
+
+    The bills tell the balances. Fills traded once more tell the positions, whose profit is at the prices of the time.
+    What is read of the account is read at the call, and not as the moments are asked for.
+    """
+    books = [_PastBook(account.futures[product_type]) for product_type in product_types]
+    return ((moment, _worth(books, account.built_ms, moment)) for moment in moments)
+
+
+def _worth(books: Iterable[_PastBook], built_ms: int, moment: int) -> list[CoinWorth]:
+    level = past_level(built_ms - moment)
+    marks = {symbol: spec.price(spec.start_price * level) for symbol, spec in CONTRACTS.items()}
+    worth = []
+    for book in books:
+        past = book.at(moment)
+        for coin, balance in past.balances.items():
+            unrealised = past.unrealised(coin, marks).quantize(PLACES)
+            equity = balance + unrealised
+            in_dollars = (equity * marks.get(f"{coin}USDT", Decimal(1))).quantize(PLACES)
+            worth.append(CoinWorth(coin, equity, unrealised, in_dollars))
+    return worth
+
+
+class _PastBook:
+    """A futures book as it was at moments before now, oldest first."""
+
+    def __init__(self, book: FuturesBook) -> None:
+        self._fills, self._bills = deque(book.fills), deque(book.bills())
+        self._past = FuturesBook(book.product_type, book.mode, dict(book.balances), Identifiers())
+        for bill in reversed(self._bills):  # the first bill of each coin comes last: it says what was there before
+            change = Decimal(bill["amount"]) + Decimal(bill["fee"])
+            self._past.balances[bill["coin"]] = Decimal(bill["balance"]) - change
+
+    def at(self, moment: int) -> FuturesBook:
+        balances = self._past.balances
+        while self._fills and int(self._fills[0]["cTime"]) <= moment:
+            fill = self._fills.popleft()
+            spec, size, time_ms = CONTRACTS[fill["symbol"]], Decimal(fill["baseVolume"]), int(fill["cTime"])
+            order = self._past.new_order(spec, fill["side"], fill["tradeSide"], size, time_ms)
+            self._past.execute(order, size, Decimal(fill["price"]), time_ms)
+        while self._bills and int(self._bills[0]["cTime"]) <= moment:
+            bill = self._bills.popleft()
+            balances[bill["coin"]] = Decimal(bill["balance"])
+        return self._past
 
 
 def _add_fill(sizes: defaultdict[tuple[str, str], Decimal], fill: dict[str, Any]) -> None:

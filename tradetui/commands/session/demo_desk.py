@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Final
 
 from pydantic import SecretStr
 
 from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
+from tradetui.desk.archive.coverage import HOUR_MS
+from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -17,9 +21,13 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
+from tradetui.sandbox.wallet_history import past_worth
 from tradetui.storage.disk_thread import Disk, ThreadDisk
+from tradetui.trading.contract_math import ZERO
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.product_types import ProductType
 
+_LATE_MS: Final = 120_000
 SHOWN_PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
 
 
@@ -39,10 +47,12 @@ def open_demo_desk(
     account_admin: bool = True,
     key_destinations: Callable[[], KeyDestinations] = KeyDestinations,
     product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
+    with_past_equity: bool = False,
 ) -> Desk:
     """A desk that shares nothing with other programs, on the account whose key has this name; ValueError without one.
 
-    Nothing is kept without `data_dir`, and no profile is made of a created key without other `key_destinations`.
+    Nothing is kept without `data_dir`, and no profile is made of a created key without other `key_destinations`. Equity
+    is known from before the session `with_past_equity`, which is worked out while it starts.
     """
     key = next((key for key in sandbox.exchange_state.keys if key.name == name), None)
     if key is None:
@@ -70,4 +80,28 @@ def open_demo_desk(
     if isinstance(client, TradingClient):
         # A disk of its own: the trading session closes it while the desk still writes to the desk's.
         trading = trading_session(client, settings, clock, random, new_disk(), key_destinations)
-    return Desk(client, settings, clock, random, trading, disk=new_disk())
+    past_equity = partial(_past_equity, sandbox, key.uid, product_types) if with_past_equity else tuple
+    return Desk(client, settings, clock, random, trading, disk=new_disk(), past_equity=past_equity)
+
+
+def _past_equity(sandbox: Sandbox, uid: str, product_types: tuple[ProductType, ...]) -> Iterator[EquitySample]:
+    """Samples as a session would have taken them that ran for ninety days, oldest first, up to the account's start.
+
+    They lie as near to each other as makes no gap, on every hour and then on every second minute. There are none of
+    multi-assets mode, in which the equity is the worth of several coins.
+    """
+    account = sandbox.exchange_state.account(uid)
+    if any(account.futures[product_type].assets for product_type in product_types):
+        return iter(())
+    end_ms, week_ms = account.built_ms, account.built_ms - 7 * DAY_MS
+    hours = range((end_ms - 90 * DAY_MS) // HOUR_MS * HOUR_MS, week_ms, HOUR_MS)
+    moments = (*hours, *range(-(-week_ms // _LATE_MS) * _LATE_MS, end_ms, _LATE_MS))
+    return (
+        EquitySample(
+            at_ms,
+            sum((coin.in_dollars for coin in worth), ZERO),
+            sum((coin.unrealised * coin.in_dollars / coin.equity for coin in worth if coin.unrealised), ZERO),
+            tuple(CoinEquity(coin.coin, coin.equity, coin.in_dollars, coin.unrealised) for coin in worth),
+        )
+        for at_ms, worth in past_worth(account, product_types, moments)
+    )

@@ -230,13 +230,17 @@ class Archive:
         """Up to when (Unix ms) the positions that ended are read; None where they are not."""
         return trip_funding.closed_positions_until(self.connection, product_type)
 
-    def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
-        """Keep a sample of equity; once an hour those that have grown old are thinned."""
+    def add_equity(self, product_types: Sequence[ProductType], *samples: EquitySample) -> None:
+        """Keep samples of equity, oldest first; once an hour those that have grown old are thinned."""
+        if not samples:
+            return
+        hour, newest_ms = samples[-1].time // THINNED_EVERY_MS, samples[-1].time
         with transaction(self.connection):
-            add_sample(self.connection, product_types, sample)
-            if sample.time // THINNED_EVERY_MS != self._thinned_hour:
-                thin_samples(self.connection, sample.time)
-        self._thinned_hour = sample.time // THINNED_EVERY_MS
+            for sample in samples:
+                add_sample(self.connection, product_types, sample)
+            if hour != self._thinned_hour:
+                thin_samples(self.connection, newest_ms)
+        self._thinned_hour = hour
 
     @contextmanager
     def _ledger_transaction(self) -> Iterator[None]:

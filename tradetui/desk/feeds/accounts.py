@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -83,11 +83,18 @@ class EquitySampler:
     """Keeps samples in the archive once one is attached; one that cannot be kept is let go, the next is soon.
 
     Of what was read before that the newest is kept, so that the day's result need not wait for the next reading.
+    `past_equity` gives what is known of the equity before the session.
     """
 
-    def __init__(self, product_types: Sequence[ProductType], disk: Disk) -> None:
+    def __init__(
+        self,
+        product_types: Sequence[ProductType],
+        disk: Disk,
+        past_equity: Callable[[], Iterable[EquitySample]] = tuple,
+    ) -> None:
         self._product_types = product_types
         self._disk = disk
+        self._past_equity = past_equity
         self._archive: Archive | None = None
         self._minute = 0
         self._early: EquitySample | None = None
@@ -95,6 +102,8 @@ class EquitySampler:
     async def attach(self, archive: Archive) -> None:
         """From now on samples are kept, and the newest that was taken before is."""
         self._archive = archive
+        past = self._past_equity()
+        await self._disk.run(lambda: archive.add_equity(self._product_types, *past))
         if self._early is not None:
             await self._keep(archive, self._early)
             self._early = None

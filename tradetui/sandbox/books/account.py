@@ -32,9 +32,9 @@ class SpotHistory:
 class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
 
-    A `lively` one goes on trading by itself. `bound_ms` is when a managed one was bound to its trading team; one that
-    is not `funded` begins with nothing. `make_spot_history` and `make_converts` are called on the first read, for
-    they take long, and few screens show what they make.
+    A `lively` one goes on trading by itself. Its past ends at `built_ms`. `bound_ms` is when a managed one was bound to
+    its trading team; one that is not `funded` begins with nothing. `make_spot_history` and `make_converts` are called
+    on the first read, for they take long, and few screens show what they make.
     """
 
     uid: str
@@ -43,6 +43,7 @@ class Account:
     mode: str
     rng: random.Random
     lively: bool = False
+    built_ms: int = 0
     bound_ms: int | None = None
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
