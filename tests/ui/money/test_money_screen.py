@@ -132,7 +132,7 @@ async def test_a_small_terminal_shows_each_panel_in_turn_and_zoom_one() -> None:
     stage = AppOnMonthOfFills()
     async with stage.running(size=(80, 24), after=8) as pilot:
         await opened(stage, pilot)
-        assert "Result ─" in screen_text(stage.app)
+        assert "─ Result, ~ converted" in screen_text(stage.app)
         assert "By symbol" in screen_text(stage.app)
         await pilot.press("tab")
         await settled(pilot)
@@ -152,11 +152,13 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         assert "— no equity sample until " in screen_text(stage.app)
-        assert "since 12:00 " in screen_text(stage.app)
+        assert "today: from the first sample at 12:00" in screen_text(stage.app)
         await pilot.resize_terminal(80, 24)
         await settled(pilot)
         note = next(line for line in screen_text(stage.app).splitlines() if line.startswith(" Wallet "))
-        assert re.fullmatch(r" Wallet moved \S+, transfers \S+ · today since 12:00 \S+ *", note), "nothing is cut"
+        assert re.fullmatch(r" Wallet moved \S+, transfers \S+ · today: first sample at 12:00 *", note), (
+            "nothing is cut"
+        )
         await pilot.resize_terminal(120, 36)
         await pilot.press("f", "tab", "tab", *"zzz", "enter")
         await settled(pilot)

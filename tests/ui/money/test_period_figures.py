@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, date
 from decimal import Decimal
 
+from tradetui.desk.archive.equity import CoinEquity, EquitySample
+from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.period_query import Period
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
-from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
+from tradetui.desk.results.result_columns import are_all_converted, held_text, result_columns, result_totals, sum_of
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows, loaded_rows
 from tradetui.trading.results.periods import Grouping
 from tradetui.trading.results.result_sums import ResultSums
+from tradetui.trading.results.returns import CurvePoint, Drawdown
 from tradetui.ui.money.result_panel import FigureRow, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import footer_parts
+from tradetui.wire.exchange_time import DAY_MS
 
 TODAY = date(2026, 11, 21)
 NOW_MS = 1_795_276_800_000
@@ -41,12 +46,18 @@ def figures(net: str = "6", *, is_complete: bool = True, is_converted: bool = Fa
     )
 
 
-def lines_of(total: ResultFigures, *days: ResultLine, orders_complete: bool = True) -> dict[str, FigureRow]:
+def lines_of(
+    total: ResultFigures,
+    *days: ResultLine,
+    orders_complete: bool = True,
+    sampled: EquityOfPeriod | None = None,
+) -> dict[str, FigureRow]:
     results = PeriodResults(
         period=Period(date(2026, 10, 23), TODAY, UTC),
         now_ms=NOW_MS,
         total=total,
         days=days,
+        equity=sampled or EquityOfPeriod(),
         orders_complete=orders_complete,
     )
     return {line.name.strip(): line for line in result_rows(results, CellFormat(today=TODAY))}
@@ -82,11 +93,10 @@ def test_what_is_not_known_is_a_dash() -> None:
         assert lines[name].tone is Tone.PLAIN
 
 
-def test_a_gap_and_a_conversion_mark_what_they_touch() -> None:
+def test_a_gap_marks_what_it_touches() -> None:
     lines = lines_of(figures(is_complete=False, is_converted=True))
-    assert (lines["Gross"].amount, lines["Gross"].mark) == ("~+8.00", "?")
+    assert (lines["Gross"].amount, lines["Gross"].mark) == ("+8.00", "?"), "the title says that it is converted"
     assert (lines["Closed orders"].amount, lines["Closed orders"].mark) == ("3", "?")
-    assert lines["won"].right_note == "~+6.00"
     assert lines["Funding"].mark == "", "a dash is not touched by anything"
 
 
@@ -108,6 +118,56 @@ def test_the_best_and_the_worst_day_open_themselves() -> None:
         "red 1",
         "flat 1",
     )
+
+
+def equity(*curve: tuple[CurvePoint, ...], since: int = NOW_MS - 30 * DAY_MS, coin: str = "USDT") -> EquityOfPeriod:
+    """Sampled equity of the thirty days before now."""
+    account = CoinEquity(coin, Decimal(1000), Decimal(1000), Decimal(0))
+    start, end = (EquitySample(at, Decimal(1000), Decimal(0), (account,)) for at in (since, NOW_MS))
+    drawdown = Drawdown(Decimal("-0.25"), Decimal(-90), NOW_MS - DAY_MS)
+    return EquityOfPeriod(start=start, end=end, curve=curve, drawdown=drawdown, time_weighted=Decimal("0.5"))
+
+
+def curve(first_day: int, last_day: int) -> tuple[CurvePoint, ...]:
+    """Two samples, so many days ago."""
+    return tuple(CurvePoint(NOW_MS - days * DAY_MS, Decimal(1000), Decimal(1)) for days in (first_day, last_day))
+
+
+def drawdown_of(sampled: EquityOfPeriod) -> tuple[str, str, str, Opens]:
+    days = [day(number, net) for number, net in ((8, "5"), (9, "-3"), (10, "1"), (11, "-4"), (12, "2"))]
+    row = lines_of(figures(), *days, sampled=sampled)["Max drawdown"]
+    return row.amount, row.left_note, row.right_note, row.opens
+
+
+def test_the_drawdown_is_of_the_results_by_day_unless_equity_was_sampled_throughout() -> None:
+    by_day = ("-6.00", "by day", "to 11 Nov", Opens.DAYS)
+    assert drawdown_of(equity(curve(30, 0))) == ("-90.00", "-25.00 %", "to 20 Nov", Opens.EQUITY)
+    assert drawdown_of(equity(curve(30, 20), curve(19, 0))) == ("-90.00", "-25.00 %", "to 20 Nov", Opens.EQUITY)
+    assert drawdown_of(equity(curve(30, 20), curve(18, 0))) == by_day, "nobody knows what was between"
+    assert drawdown_of(replace(equity(curve(2, 0)), start=None)) == by_day
+    assert drawdown_of(replace(equity(curve(30, 2)), end=None)) == by_day
+    assert drawdown_of(EquityOfPeriod()) == by_day
+    rising = lines_of(figures(), day(8, "5"))["Max drawdown"]
+    assert (rising.amount, rising.right_note) == ("0.00", "")
+    worst = lines_of(figures(), day(8, "-784.55"), day(9, "900"))
+    assert worst["Max drawdown"].amount == worst["Worst day"].amount == "-784.55"
+
+
+def test_the_result_has_a_part_only_where_no_coin_s_price_is_in_it() -> None:
+    assert lines_of(figures(), sampled=equity(curve(30, 0)))["Result"].left_note == "+50.00 %"
+    assert lines_of(figures(), sampled=equity(curve(30, 0), coin="BTC"))["Result"].left_note == ""
+
+
+def test_what_is_converted_throughout_is_said_once_for_all() -> None:
+    converted = ResultLine("2026-11-20", "USDT", figures("3", is_converted=True))
+    flat = ResultLine("2026-11-21", "USDT", ResultFigures())
+    assert are_all_converted([converted, flat])
+    assert not are_all_converted([converted, ResultLine("2026-11-19", "USDT", figures())])
+    assert not are_all_converted([flat])
+    net = next(column for column in result_columns(Grouping.DAY) if column.id == "net")
+    once = replace(converted, marks_conversion=False)
+    assert [net.text(line, DEFAULT_FORMAT) for line in (converted, once)] == ["~+3.00", "+3.00"]
+    assert result_totals([once, once], DEFAULT_FORMAT, "day")["net"][0] == "+6.00"
 
 
 def test_totals_sum_every_column_in_one_coin_only() -> None:

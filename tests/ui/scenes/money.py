@@ -16,7 +16,7 @@ from tradetui.ui.settings.themes import DEFAULT_THEME
 
 _READ_S = 30.0
 """By then all fills of such an account are read."""
-_ALL = ("MONEY", "▐30 d▌", "─ Result", "Gross", "Net realised")
+_ALL = ("MONEY", "▐30 d▌", "─ Result, ~ converted", "Gross", "Net realised")
 
 
 async def _sample_equity_again(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
@@ -60,7 +60,7 @@ _trips = _terminal.then(
 _sampled = _trips.then(
     (*_ALL, _JULY, "Wallet moved"), in_turn(press("escape", "left_curly_bracket"), _sample_equity_again), published=True
 )
-_days = _sampled.then(("By day", "Unexplained", "0.00"), press("b", "tab", "tab", "z"))
+_days = _sampled.then(("By day, ~ converted", "Unexplained", "0.00"), press("b", "tab", "tab", "z"))
 _equity = _days.then(
     ("Equity without deposits", "▐today▌"),
     press("z", "b", "b", "shift+tab", "shift+tab", "right_curly_bracket", *["left_square_bracket"] * 2, "v", "tab"),

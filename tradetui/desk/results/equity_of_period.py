@@ -11,7 +11,15 @@ from itertools import pairwise
 from typing import Final
 
 from tradetui.desk.archive.bills import bill_coverage, transfers
-from tradetui.desk.archive.equity import EquitySample, EquitySeries, Rates, SampledEquity, nearest_sample, spacing_at
+from tradetui.desk.archive.equity import (
+    PEGGED,
+    EquitySample,
+    EquitySeries,
+    Rates,
+    SampledEquity,
+    nearest_sample,
+    spacing_at,
+)
 from tradetui.desk.archive.ledger.missing_fills import READ_LATELY_MS, were_read
 from tradetui.desk.results.curve_samples import curve_samples, points_at
 from tradetui.trading.results.returns import (
@@ -22,7 +30,8 @@ from tradetui.trading.results.returns import (
     max_drawdown,
     time_weighted_return,
 )
-from tradetui.wire.product_types import ProductType
+from tradetui.wire.exchange_time import DAY_MS
+from tradetui.wire.product_types import USDT_COINS, ProductType
 
 NEAR: Final = 2
 """How many sampling intervals a sample may be from a moment to stand for it."""
@@ -90,6 +99,18 @@ class EquityOfPeriod:
     time_weighted: Decimal | None = None
     drawdown: Drawdown | None = None
     sampled_from: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is a curve of the whole period, from near its start to near its end without a gap of a day."""
+        gaps = (after[0].time - before[-1].time for before, after in pairwise(self.curve))
+        return self.start is not None and self.end is not None and bool(self.curve) and max(gaps, default=0) <= DAY_MS
+
+    @property
+    def is_in_dollars(self) -> bool:
+        """Whether no account is in a coin whose price moves the equity without being a result."""
+        accounts = (account for sample in (self.start, self.end) if sample is not None for account in sample.accounts)
+        return not any(account.equity and account.coin not in USDT_COINS | PEGGED for account in accounts)
 
     @property
     def open_change(self) -> Decimal | None:

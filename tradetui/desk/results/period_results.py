@@ -87,7 +87,8 @@ class ResultFigures:
 class ResultLine:
     """Figures of one group: a symbol, a coin, a day (`day` is it too), or empty for the whole; `coin` is their unit.
 
-    `symbols` are those that the results of a coin are of.
+    `symbols` are those that the results of a coin are of. `marks_conversion` is False where one mark for all lines says
+    that their amounts were converted.
     """
 
     group: str
@@ -95,6 +96,7 @@ class ResultLine:
     figures: ResultFigures
     day: date | None = None
     symbols: tuple[str, ...] = ()
+    marks_conversion: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +131,12 @@ class PeriodResults:
 
     @property
     def result_part(self) -> Decimal | None:
-        """The result as a fraction, time-weighted; None where no sample is near the period's start."""
-        return self.equity.time_weighted if self.equity.start is not None and self.equity.end is not None else None
+        """The result as a fraction, time-weighted; None where the equity does not tell it.
+
+        It does not where no sample is near the period's start or end, or where it moved with the price of a coin.
+        """
+        is_measured = self.equity.start is not None and self.equity.end is not None and self.equity.is_in_dollars
+        return self.equity.time_weighted if is_measured else None
 
     @property
     def wallet_moved(self) -> Decimal | None:
@@ -151,6 +157,18 @@ class PeriodResults:
     @property
     def flat_days(self) -> int:
         return len(self.days) - self.green_days - self.red_days
+
+    @property
+    def drawdown_by_day(self) -> tuple[Decimal, date] | None:
+        """The deepest fall of the summed nets from a peak, or from the start, and its last day; None without days."""
+        total = peak = deepest = ZERO
+        trough: date | None = None
+        for line in self.days:
+            total += line.figures.net
+            peak = max(peak, total)
+            if trough is None or total - peak < deepest:
+                deepest, trough = total - peak, line.day
+        return None if trough is None else (deepest, trough)
 
     @property
     def best_day(self) -> ResultLine | None:

@@ -44,7 +44,8 @@ def _amount_column(
     id_: str, title: str, width: int, value: Callable[[ResultFigures], Decimal | None], *, signed: bool = True
 ) -> Column[ResultLine]:
     def shown(line: ResultLine, cell_format: CellFormat) -> str:
-        return amount_text(value(line.figures), line.coin, line.figures, cell_format, signed=signed)
+        text = amount_text(value(line.figures), line.coin, line.figures, cell_format, signed=signed)
+        return text if line.marks_conversion else text.removeprefix(CONVERTED)
 
     def tone(line: ResultLine) -> Tone:
         return tone_of(value(line.figures)) if signed else Tone.PLAIN
@@ -60,6 +61,12 @@ def amount_text(
     if not amount:
         return text
     return f"{CONVERTED if figures.is_converted else ''}{text}{'' if figures.is_complete else UNREADABLE_MARK}"
+
+
+def are_all_converted(lines: Iterable[ResultLine]) -> bool:
+    """Whether every line with an amount was converted in part, so that one mark says it for all."""
+    converted = {line.figures.is_converted for line in lines if line.figures.sums.volume or line.figures.funding}
+    return converted == {True}
 
 
 def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
@@ -130,7 +137,8 @@ def result_totals(
     if len({line.coin for line in known}) != 1:
         return {}
     total = sum_of(line.figures for line in known)
-    line = ResultLine(str(len(known)), known[0].coin, total)
+    marks_conversion = any(line.marks_conversion for line in known)
+    line = ResultLine(str(len(known)), known[0].coin, total, marks_conversion=marks_conversion)
     columns = (*_FIGURES, _UNEXPLAINED)
     return {group_column: (line.group, Tone.PLAIN)} | {column.id: column.cell(line, cell_format) for column in columns}
 

@@ -16,6 +16,7 @@ from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.desk.tables.cells.number_format import percent_points
 from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.money_sentences import dated_in_period
 from tradetui.wire.exchange_time import DAY_MS
@@ -95,7 +96,9 @@ def shows_equity_first(results: PeriodResults) -> bool:
 
 def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple[str, ...] = ()) -> TitledChart:
     """The curve of equity, deposits and withdrawals taken out and marked; there is none where symbols are chosen."""
-    title, equity = f"Equity without deposits, {USDT}", results.equity
+    equity = results.equity
+    part = "" if equity.time_weighted is None else f" {percent_points(equity.time_weighted, signed=True)} %"
+    title = f"Equity without deposits, {USDT}{part}"
     if not equity.curve:
         if symbols:
             nothing = "Equity is of the whole account:\nit is not shown for chosen symbols."

@@ -6,7 +6,7 @@ They show what a `PeriodReading` read. The size of the screen decides how many o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -20,9 +20,10 @@ from textual.widget import Widget
 
 from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.results.period_results import ResultLine
-from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
+from tradetui.desk.results.result_columns import amount_text, are_all_converted, result_columns, result_totals
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
+from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.trading.results.periods import Grouping, month_of
 from tradetui.ui.money import money_sentences
@@ -44,6 +45,8 @@ CALENDAR_WIDTH: Final = (DAYS_A_WEEK + 1) * SMALLEST_CELL + FRAME
 _WIDEST_CALENDAR: Final = (DAYS_A_WEEK + 1) * LARGEST_CELL + FRAME
 _NARROWEST_GROUPS: Final = 31
 _LOWEST_BELOW: Final = 12  # lines of the lower row of panels: six weeks, their heading, three sentences, the frame
+CONVERTED_TITLE: Final = f", {CONVERTED} converted"
+"""Behind the title of a panel whose amounts were in part turned over from other coins."""
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 
 
@@ -151,6 +154,8 @@ class MoneyPanels(Container):
         """The chart that was chosen: results by day, or equity; None before anybody chose."""
         self._room = Size(0, 0)
         self.grouping = Grouping.SYMBOL
+        self._all_converted = False
+        """Whether the title of the groups says that they are converted, and no cell does."""
         self.focused_panel = MoneyPanel.RESULT
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         self.is_zoomed = False
@@ -175,6 +180,9 @@ class MoneyPanels(Container):
         if results is not None:
             by_group = {Grouping.DAY: results.days, Grouping.SYMBOL: results.symbols}
             lines = by_group.get(self.grouping, results.coins)
+            self._all_converted = are_all_converted(lines)
+            if self._all_converted:
+                lines = tuple(replace(line, marks_conversion=False) for line in lines)
             keys = [f"{line.group}|{line.coin}" for line in lines]
             self.table.set_source(MemoryRows(lines, keys))
             self.result_panel.show(result_rows(results, cell_format))
@@ -185,7 +193,8 @@ class MoneyPanels(Container):
 
     def show_titles(self) -> None:
         reading, result_frame = self._reading, self.query_one("#money-result", TitledFrame)
-        result_frame.entitle(sanitized("Result"))
+        is_converted = reading.results is not None and reading.results.total.is_converted
+        result_frame.entitle(sanitized("Result" + (CONVERTED_TITLE if is_converted else "")))
         reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
         if self.table.sort_filter.pattern and self.table.model.source.count:
@@ -194,7 +203,8 @@ class MoneyPanels(Container):
             nothing = "reading …"
         else:
             nothing = money_sentences.nothing_sentence(reading, reading.results, self._key_named)
-        self._groups_frame.say(f"By {self.grouping} {self.table.sort_filter.pattern_title}".strip(), nothing)
+        grouped = f"By {self.grouping}{CONVERTED_TITLE if self._all_converted else ''}"
+        self._groups_frame.say(f"{grouped} {self.table.sort_filter.pattern_title}".strip(), nothing)
 
     def group_by(self, grouping: Grouping) -> None:
         self.grouping = grouping

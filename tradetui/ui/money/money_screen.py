@@ -136,8 +136,9 @@ class MoneyScreen(TableScreen):
         wallet = money_sentences.wallet_sentence(results, self.cell_format, reading.bills_refused, is_short=is_short)
         if self.desk is None:
             return wallet
-        today = money_sentences.today_reason(self.desk.today(), self.desk.today_unknown_because, self.desk.zone)
-        return " · ".join(filter(None, (wallet, today)))
+        today, unknown_because = self.desk.today(), self.desk.today_unknown_because
+        reason = money_sentences.today_reason(today, unknown_because, self.desk.zone, is_short=is_short)
+        return " · ".join(filter(None, (wallet, reason)))
 
     def _hinted_bindings(self) -> list[KeyBinding]:
         panels = self._panels

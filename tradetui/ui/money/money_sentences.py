@@ -79,13 +79,13 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     return "— an account reports no open profit"
 
 
-def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo) -> str:
+def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo, *, is_short: bool = False) -> str:
     """Why the header has no result of today, or one of a part of it; empty where it has one or none was looked for."""
     if today is None:
         return f"today —: {unknown_because}" if unknown_because else ""
     if today.since is None:
         return ""
-    return f"today: from the first sample at {utc_moment(today.since).astimezone(zone):%H:%M}"
+    return f"today: {'' if is_short else 'from the '}first sample at {utc_moment(today.since).astimezone(zone):%H:%M}"
 
 
 def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:

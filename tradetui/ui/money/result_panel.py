@@ -1,7 +1,8 @@
 """The panel "Result": what a period brought in, a row for each figure, from gross profit to the greatest drawdown.
 
 Enter on a row opens what the figure was summed of. An amount that is not known is a dash, and one of which rows are
-missing is marked: a sum of what happens to be known is never shown as whole.
+missing is marked: a sum of what happens to be known is never shown as whole. That some of it was converted stands in
+the panel's title.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tradetui.desk.results.period_results import PeriodResults, ResultFigures, R
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent, percent_points
+from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
 from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at
@@ -178,7 +179,9 @@ def _amount_rows(results: PeriodResults, cell_format: CellFormat) -> list[Figure
 def _order_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
     total, sums = results.total, results.total.sums
     mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
-    average = partial(_money, figures=total, cell_format=cell_format)
+
+    def signed(average: Decimal | None) -> str:
+        return money(average, USDT, cell_format, signed=True)
 
     def counted(name: str, count: int, average_text: str, part: Decimal | None = None) -> FigureRow:
         percent_text = "" if part is None else percent(part)
@@ -186,15 +189,15 @@ def _order_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureR
 
     return [
         counted("Closed orders", sums.trades, "average"),
-        counted("  won", sums.wins, average(total.average_won), total.won_part),
-        counted("  lost", sums.losses, average(total.average_lost), total.lost_part),
+        counted("  won", sums.wins, signed(total.average_won), total.won_part),
+        counted("  lost", sums.losses, signed(total.average_lost), total.lost_part),
         FigureRow(
             "Profit factor",
             number(total.profit_factor, places=2),
             _exact(total.profit_factor),
             mark=mark,
             left_note="an order",
-            right_note=average(total.average_order),
+            right_note=signed(total.average_order),
         ),
     ]
 
@@ -218,16 +221,18 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
 
 
 def _drawdown_row(results: PeriodResults, cell_format: CellFormat) -> FigureRow:
-    row = partial(_amount_row, "Max drawdown", cell_format=cell_format, opens=Opens.EQUITY)
-    drawdown, zone = results.equity.drawdown, results.period.zone
-    if drawdown is None:
-        return row(None)
-    trough_day, today = day_at(drawdown.trough_time, zone), day_at(results.now_ms, zone)
-    return row(
-        drawdown.amount,
-        left_note=_signed_percent(drawdown.fraction),
-        right_note=f"to {date_text(trough_day, today)}" if drawdown.amount else "",
-    )
+    """The deepest fall of the equity, with its part; of the results by day where equity is not known throughout."""
+    drawdown, by_day, zone = results.equity.drawdown, results.drawdown_by_day, results.period.zone
+    row, today = partial(_amount_row, "Max drawdown", cell_format=cell_format), day_at(results.now_ms, zone)
+    if drawdown is not None and results.equity.is_whole:
+        amount, trough_day = drawdown.amount, day_at(drawdown.trough_time, zone)
+        row, note = partial(row, opens=Opens.EQUITY), _signed_percent(drawdown.fraction)
+    elif by_day is not None:
+        amount, trough_day = by_day
+        row, note = partial(row, opens=Opens.DAYS, figures=results.total), "by day"
+    else:
+        return row(None, opens=Opens.DAYS)
+    return row(amount, left_note=note, right_note=f"to {date_text(trough_day, today)}" if amount else "")
 
 
 def _other_coin_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
@@ -258,7 +263,7 @@ def _amount_row(
     """A row of an amount in USDT; `figures` are those it is of, None where it comes from sampled equity."""
     return FigureRow(
         name,
-        _money(value, figures, cell_format),
+        money(value, USDT, cell_format, signed=True),
         _exact(value),
         opens,
         tone=tone_of(value),
@@ -266,12 +271,6 @@ def _amount_row(
         left_note=left_note,
         right_note=right_note,
     )
-
-
-def _money(value: Decimal | None, figures: ResultFigures | None, cell_format: CellFormat) -> str:
-    """An amount in USDT with its sign, marked if its figures are converted."""
-    text = money(value, USDT, cell_format, signed=True)
-    return f"{CONVERTED}{text}" if value and figures is not None and figures.is_converted else text
 
 
 def _mark(figures: ResultFigures) -> str:
