@@ -8,7 +8,7 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import AppOnDemo, AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.plays import in_turn, press, stop_market
 from tests.ui.scenes.scene import SIZE, Scene
 from tradetui.sandbox.app import Sandbox
@@ -37,7 +37,8 @@ _HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Orders 30", "4 Fills 40
 
 _brief = partial(Scene, stage=AppOnRecentFills)
 
-_main = Scene((120, 36), _HOME, published=True)
+_demo = partial(Scene, stage=AppOnDemo)
+_main = _demo((120, 36), _HOME, published=True)
 _detail = _main.then(("Orders: every field", "As received"), press("3", "enter"), published=True)
 
 _help = _brief(
@@ -65,14 +66,14 @@ _sorted = _brief(SIZE, ("Price▼",), in_turn(stop_market, press("3", "right", "
 _columns = _sorted.then(("Columns of orders", "□ Does ", " 13 wide"), press("c", "down", "plus", "space"))
 
 SCENES = {
-    "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 357"), published=True),
+    "main-200x60": _demo((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 357"), published=True),
     "main-300x80": Scene((300, 80), (*_HOME, "1 Accounts 4", "5 Stops 357")),
     "main-160x48": Scene((160, 48), (*_HOME, "1 Accounts 4", "5 Stops 357")),
-    "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD   LONG"), published=True),
+    "main-80x24": _demo((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD   LONG"), published=True),
     "main-120x36": _main,
     "detail": _detail,
     "live-stops": _detail.then(("─ 5 Waiting stops 9", "closes LONG"), press("escape", "5", "v"), size=SIZE, after=5.0),
-    "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
+    "monitor": _demo((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
     "help": _help,
     "screens": _screens,
     "profiles": _profiles,
