@@ -13,9 +13,8 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
 from tests.bench.tables_program import TIDIED_S
-from tradetui.desk.archive.archive_rows import ArchiveRows
+from tradetui.desk.archive.archive_rows import ArchiveRows, Selection
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk

@@ -29,8 +29,7 @@ from tests.bench.report import Report, by_turns, median_ratio
 from tests.whole.sent_bytes import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.desk import Desk
-from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.schema import ChainPoint, EventRow, chained, genesis
+from tradetui.desk.intents.journal.journal import ChainPoint, EventRow, Journal, chained, genesis
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.profiles.load import Flags, load

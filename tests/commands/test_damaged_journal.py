@@ -12,8 +12,7 @@ from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.open_journal import open_journal
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, open_journal
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
 from tradetui.profiles.load import Flags, load

@@ -12,10 +12,9 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE
-from tradetui.commands.session.bootstrap import identity_of, journal_of, open_desk
-from tradetui.commands.session.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
+from tradetui.commands.session.bootstrap import KEY_STORE_DIRECTORIES, OWN_NAMES, identity_of, journal_of, open_desk
 from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
-from tradetui.desk.intents.journal.open_journal import open_journal
+from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.desk.trading_session import KEY_STORE_DIR
 from tradetui.profiles.load import Flags, load
 

@@ -21,8 +21,14 @@ from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
 from tradetui.commands.session.profile_sessions import ProfileSessions
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.issued_keys import ProfileNotWritten
-from tradetui.desk.creation.key_store import IssuedKey, KeyStore, KeyStoreUnusable, Secrets, StoredKey
+from tradetui.desk.creation.key_store import (
+    IssuedKey,
+    KeyStore,
+    KeyStoreUnusable,
+    ProfileNotWritten,
+    Secrets,
+    StoredKey,
+)
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load

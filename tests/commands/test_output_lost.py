@@ -9,7 +9,7 @@ import pytest
 
 from tradetui.cli import main
 from tradetui.commands.process.console import REFUSED, USAGE
-from tradetui.ui.application.screenshot import is_key
+from tradetui.ui.application.run_app import is_key
 
 
 @pytest.mark.parametrize(

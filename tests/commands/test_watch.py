@@ -24,7 +24,7 @@ from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE, REFUSED, USAGE, Output
 from tradetui.commands.watch import LineStream, event_as_json, event_line
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
+from tradetui.desk.events.event_log import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.wire.json_text import dump_json
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text import scrub

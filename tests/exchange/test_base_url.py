@@ -6,7 +6,7 @@ import pytest
 
 from tests.exchange.scripted_exchange import CREDENTIALS
 from tradetui.exchange import ExchangeReader
-from tradetui.exchange.transport.base_url import Origin, parse_base_url
+from tradetui.exchange.transport.transport import Origin, parse_base_url
 from tradetui.wire.errors import InvalidRequest
 
 

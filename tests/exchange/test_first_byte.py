@@ -29,16 +29,17 @@ from tests.exchange.scripted_exchange import (
 from tradetui.exchange import ExchangeClient, NotSent, OutcomeUnknown
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.proxy import parse_proxy
 from tradetui.exchange.transport.transport import (
     HttpRequest,
     HttpResponse,
+    Origin,
     Transport,
     TransportError,
     TransportErrorKind,
+    parse_base_url,
 )
 from tradetui.wire.models.reversal import ReversalRequest
 

@@ -12,8 +12,8 @@ from tests.exchange.arrival_counter import most_in_one_second
 from tests.exchange.limited_endpoints import limited
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
+from tradetui.exchange.rate_limit.address_quota import COOLING_S, LOST_S
 from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.rate_limit.endpoint_quota import COOLING_S, LOST_S
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 
 pytestmark = pytest.mark.looptime

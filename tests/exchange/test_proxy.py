@@ -40,7 +40,6 @@ from tradetui.exchange import (
 from tradetui.exchange.errors import Hop
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.proxy import (
     is_excepted,
@@ -49,8 +48,10 @@ from tradetui.exchange.transport.proxy import (
 from tradetui.exchange.transport.transport import (
     HttpRequest,
     HttpResponse,
+    Origin,
     TransportError,
     TransportErrorKind,
+    parse_base_url,
 )
 
 GOOD = http(envelope([]))

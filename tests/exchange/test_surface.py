@@ -11,8 +11,8 @@ import pytest
 
 import tradetui.exchange
 from tests.optional_packages import optional_command
-from tradetui.exchange import ExchangeClient, ExchangeReader, InvalidRequest, TradingClient, endpoint_methods
-from tradetui.exchange.endpoint_methods import EndpointArea
+from tradetui.exchange import ExchangeClient, ExchangeReader, InvalidRequest, TradingClient, client
+from tradetui.exchange.client import EndpointArea
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 
@@ -121,7 +121,7 @@ def test_each_paged_endpoint_iterates_over_pages_with_the_same_parameters(endpoi
 
 
 def test_an_area_has_each_method_under_the_name_it_bears() -> None:
-    for area in vars(endpoint_methods).values():
+    for area in vars(client).values():
         if inspect.isclass(area) and issubclass(area, EndpointArea):
             for name, method in vars(area).items():
                 if inspect.isfunction(method) and not name.startswith("_"):

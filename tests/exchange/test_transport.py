@@ -43,14 +43,15 @@ from tradetui.exchange import (
 )
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.exchange.transport.http import HttpTransport, HttpxTransportFactory, shared_tls
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
     HttpRequest,
+    Origin,
     Timeouts,
     TransportError,
     TransportErrorKind,
+    parse_base_url,
 )
 
 USDT = "USDT-FUTURES"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books import order_execution
+from tradetui.sandbox.books import reversal
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.futures_history import TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order_execution import market_order
 from tradetui.sandbox.books.orders import order_sides
+from tradetui.sandbox.books.reversal import market_order
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import Faults
 
@@ -20,7 +20,7 @@ def open_position(exchange_state: ExchangeState, uid: str, symbol: str, leg: str
     book = exchange_state.book(uid, spec.product_type)
     side, trade_side = order_sides(book.mode, leg, closes=False)
     order = market_order(book, spec, side, trade_side, size, exchange_state.moment, source="normal")
-    order_execution.fill(book, order, size, exchange_state.moment)
+    reversal.fill(book, order, size, exchange_state.moment)
 
 
 def place_order(
@@ -45,12 +45,12 @@ def place_order(
 def cancel_order(exchange_state: ExchangeState, uid: str, symbol: str, order_id: str) -> None:
     """Take a resting order out of the book."""
     book = exchange_state.book(uid, CONTRACTS[symbol].product_type)
-    order_execution.cancel(book, book.orders[order_id], exchange_state.moment)
+    reversal.cancel(book, book.orders[order_id], exchange_state.moment)
 
 
 def liquidate(exchange_state: ExchangeState, book: FuturesBook, held: Holding) -> None:
     """Close a holding by force."""
-    order_execution.liquidate(book, held, exchange_state.moment)
+    reversal.liquidate(book, held, exchange_state.moment)
 
 
 def set_mode(exchange_state: ExchangeState, uid: str, product_type: str, mode: str) -> None:

@@ -8,7 +8,7 @@ from collections import deque
 import pytest
 
 from tests.sandbox.signed_requests import NOW_MS, Answered, Caller
-from tradetui.sandbox.gateway.arrival_counts import RECOVERY_MS, AddressCounts
+from tradetui.sandbox.gateway.api_keys import RECOVERY_MS, AddressCounts
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE
 

@@ -10,8 +10,7 @@ import pytest
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
-from tradetui.trading.estimates.risk_estimates import Estimable
+from tradetui.trading.estimates.reversal_estimates import Estimable, ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Net
 from tradetui.trading.positions import Position, reported
 from tradetui.trading.reversal import ReversalPlan, plan_reversal

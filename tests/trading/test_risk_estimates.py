@@ -12,7 +12,7 @@ from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import liquidation_price, risk_rate
 from tradetui.sandbox.books.market import CONTRACTS, MAINTENANCE
 from tradetui.sandbox.books.numbers import Identifiers
-from tradetui.trading.estimates.risk_estimates import (
+from tradetui.trading.estimates.reversal_estimates import (
     Leg,
     LegCounting,
     MarginedContract,

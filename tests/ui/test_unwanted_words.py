@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 PACKAGE = Path(__file__).parents[2] / "tradetui"
 UNWANTED = re.compile(

@@ -19,7 +19,7 @@ from tests.ui.fixtures.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.ui.dialogs.deliberate_dialog import TOO_SOON
-from tradetui.ui.intents.reversal.preview_area import DROPPED, NO_FOCUS
+from tradetui.ui.intents.reversal.fields import DROPPED, NO_FOCUS
 
 PROFILE = """
 [profiles.{name}]

@@ -26,7 +26,7 @@ from tradetui.trading.trigger_orders import trigger_state
 from tradetui.wire import enums
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.api_key import may_withdraw
-from tradetui.wire.models.shared_fields import FeeDetail
+from tradetui.wire.models.futures import FeeDetail
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("trading", "desk/reversal", "desk/account", "desk/feeds", "wire/models")
@@ -89,7 +89,7 @@ EXERCISED = {
     "desk/reversal/market_state.py:MarketState._params": POSITION,
     "desk/reversal/market_state.py:_names_its_leg": FILL,
     "desk/reversal/sending.py:_name_the_setting": POSITION,
-    "desk/reversal/tracking/observation.py:Observation.order_volume": STATE,
+    "desk/reversal/tracking/own_legs.py:Observation.order_volume": STATE,
     "desk/reversal/tracking/own_legs.py:": ENDED,
     "desk/reversal/tracking/own_legs.py:find_other_leg": POSITION,
     "desk/reversal/tracking/own_legs.py:_may_close": POSITION,
@@ -129,7 +129,7 @@ EXERCISED = {
     "wire/models/public.py:Contract.trades": WORDLESS,
     "wire/models/futures_accounts.py:ReportedPosition.leg": POSITION,
     "wire/models/reversal.py:ReversalRequest.check_mode": POSITION,
-    "wire/models/shared_fields.py:Sided.is_buy": WORDLESS,
+    "wire/models/futures.py:Sided.is_buy": WORDLESS,
     "wire/models/api_key.py:AccountInfo.is_copy_trader": WORDLESS,
     "wire/models/api_key.py:may_withdraw": WORDLESS,
     "wire/models/spot.py:SpotFill.is_taker": WORDLESS,

@@ -15,8 +15,8 @@ from tradetui.wire import enums as v
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.exchange_time import DAY_MS, Ends, Missing
+from tradetui.wire.models.futures import FeeDetail
 from tradetui.wire.models.futures_accounts import Asset
-from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.models.subaccounts import MOST_IPS, MOST_PER_REQUEST, VirtualSubaccountRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.requests.parameter import Count, Label, Listed, Milliseconds, Parameter, Passphrase, Word

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.typed_time import milliseconds
+from tradetui.wire.exchange_time import milliseconds
 
 NOW = 1_793_491_200_000
 

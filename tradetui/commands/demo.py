@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from tradetui.commands.process.console import DONE, USAGE, needs_terminal
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.run_app import run_app
-from tradetui.ui.application.screenshot import is_key, picture
+from tradetui.ui.application.run_app import is_key, picture, run_app
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary, UiSettings
-from tradetui.ui.terminal.abilities import terminal_abilities
+from tradetui.ui.terminal.drawn_once import terminal_abilities
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

@@ -26,12 +26,16 @@ from tradetui.commands.session.alert_checks import (
     rules_finding,
     try_desktop,
 )
-from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
-from tradetui.commands.session.data_directory import close_data_dir, permission_sentence
+from tradetui.commands.session.bootstrap import (
+    close_data_dir,
+    identity_of,
+    journal_of,
+    open_reader,
+    permission_sentence,
+)
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
-from tradetui.desk.intents.journal.open_journal import existing_journal
-from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
+from tradetui.desk.intents.journal.registered_journal import RegisteredJournal, existing_journal
 from tradetui.desk.intents.states import ENDED
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock

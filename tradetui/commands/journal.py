@@ -10,17 +10,20 @@ from contextlib import closing
 from datetime import tzinfo
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
-from tradetui.commands.session.bootstrap import identity_of, journal_of
-from tradetui.commands.session.data_directory import load_privately
-from tradetui.desk.intents.journal.open_journal import accept_loss, existing_journal
-from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
+from tradetui.commands.session.bootstrap import identity_of, journal_of, load_privately
+from tradetui.desk.intents.journal.registered_journal import (
+    JournalLocation,
+    RegisteredJournal,
+    accept_loss,
+    existing_journal,
+)
 from tradetui.desk.intents.states import ENDED, Intent, State
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
-from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.exchange_time import utc_moment
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."

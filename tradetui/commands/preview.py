@@ -10,14 +10,13 @@ from datetime import tzinfo
 from decimal import Decimal
 
 from tradetui.commands.process.console import ATTENTION, DONE, stdout
-from tradetui.commands.session.bootstrap import desk_settings, open_reader
-from tradetui.commands.session.data_directory import load_privately
+from tradetui.commands.session.bootstrap import desk_settings, load_privately, open_reader
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings
-from tradetui.desk.tables.cells.number_format import UNKNOWN, number
+from tradetui.desk.tables.cells.cell_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.estimates.reversal_estimates import CostEstimate

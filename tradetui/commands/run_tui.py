@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 
 from tradetui.commands.process.console import USAGE, needs_terminal
-from tradetui.commands.session.data_directory import load_privately
+from tradetui.commands.session.bootstrap import load_privately
 from tradetui.profiles.load import Flags
 from tradetui.profiles.route import route_of
 
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.ui.application.app import TradeApp
     from tradetui.ui.application.run_app import run_app
     from tradetui.ui.settings.ui_settings import UiSettings
-    from tradetui.ui.terminal.abilities import terminal_abilities
+    from tradetui.ui.terminal.drawn_once import terminal_abilities
 
     sessions = ProfileSessions(loaded, flags)
     settings = UiSettings(

@@ -19,18 +19,16 @@ from datetime import tzinfo
 from typing import Any, Final, TextIO
 
 from tradetui.commands.process.console import DONE, REFUSED, Output, say
-from tradetui.commands.session.bootstrap import open_desk
-from tradetui.commands.session.data_directory import load_privately
+from tradetui.commands.session.bootstrap import load_privately, open_desk
 from tradetui.desk.desk import Desk
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
+from tradetui.desk.events.event_log import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.desk.events.event_stream import AccountEvents, NoLog, NotAllowed
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile
-from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.typed_time import milliseconds
+from tradetui.wire.exchange_time import milliseconds, utc_moment
 
 _AT_ONCE: Final = getattr(select, "PIPE_BUF", 512)
 """Bytes that a pipe takes without waiting once it is writable."""

@@ -17,15 +17,13 @@ from tradetui.desk.account.account_storage import AccountStorage
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.rules import AlertSettings
-from tradetui.desk.feeds.accounts import AccountsReader, EquitySampler
 from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders, FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
-from tradetui.desk.feeds.orders import OrdersReader
-from tradetui.desk.feeds.polling.feed import HIDDEN_FACTOR, Feed, Reader, Scheduler
+from tradetui.desk.feeds.orders import AccountsReader, EquitySampler, OrdersReader
+from tradetui.desk.feeds.polling.feed import HIDDEN_FACTOR, Feed, Reader, Scheduler, Snapshot
 from tradetui.desk.feeds.polling.session_health import Health, health_of
-from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import StopViews, TriggersReader
 from tradetui.desk.lookup.session_lookups import Lookups
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.equity import EquitySample
     from tradetui.desk.creation import Creation
     from tradetui.desk.intents.intents import Intents
-    from tradetui.desk.intents.journal.open_journal import JournalReader
+    from tradetui.desk.intents.journal.registered_journal import JournalReader
     from tradetui.desk.results.results_reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
@@ -310,7 +308,7 @@ class Desk:
         if self.account is None:
             return ""
         if self._journal_reader is None:
-            from tradetui.desk.intents.journal.open_journal import JournalReader
+            from tradetui.desk.intents.journal.registered_journal import JournalReader
             from tradetui.desk.trading_session import journal_location
 
             self._journal_reader = JournalReader(journal_location(self.settings, self.account))
@@ -328,8 +326,7 @@ class Desk:
         archive = self.archive
         if archive is None:
             return None
-        from tradetui.desk.archive.archive_rows import ArchiveRows
-        from tradetui.desk.archive.row_queries import Selection
+        from tradetui.desk.archive.archive_rows import ArchiveRows, Selection
 
         dates = dates or DateFilter()
         selection = Selection(kind, since=dates.since, until=dates.until, ids=dates.archive_ids)

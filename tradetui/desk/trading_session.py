@@ -18,7 +18,7 @@ from tradetui.storage.process_life import ALIVE_DIR
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
     from tradetui.desk.reversal.execution import Execution
-    from tradetui.desk.reversal.tracking.followed_reversals import Listener
+    from tradetui.desk.reversal.tracking.outcome_tracker import Listener
 
 JOURNAL_FILE: Final = "journal.sqlite"
 KEY_STORE_DIR: Final = "vault"

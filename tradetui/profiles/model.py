@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
-from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
+from tradetui.exchange.transport.transport import parse_base_url
 from tradetui.profiles.strict_settings import StrictSettings
 from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.errors import InvalidRequest

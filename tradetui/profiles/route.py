@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from tradetui.exchange.transport.base_url import is_loopback, parse_base_url
 from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy, proxy_of_environment
+from tradetui.exchange.transport.transport import is_loopback, parse_base_url
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.profiles.model import NO_PROXY, PROXY_OF_ENVIRONMENT

@@ -16,8 +16,14 @@ from urllib.parse import parse_qsl
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.gateway.api_keys import HttpCall, SandboxKey, caller, check_permission
-from tradetui.sandbox.gateway.arrival_counts import AddressCounts, ArrivalCounts
+from tradetui.sandbox.gateway.api_keys import (
+    AddressCounts,
+    ArrivalCounts,
+    HttpCall,
+    SandboxKey,
+    caller,
+    check_permission,
+)
 from tradetui.sandbox.gateway.faults import CallFault, ConnectionDropped, Faults
 from tradetui.sandbox.handlers.reads import read
 from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect

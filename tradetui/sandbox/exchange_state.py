@@ -10,9 +10,15 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
-from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
-from tradetui.sandbox.books.reversal import RequestedReversal, ReversalFault, reverse_as, steps_of
+from tradetui.sandbox.books.reversal import (
+    MarketMoment,
+    RequestedReversal,
+    ReversalFault,
+    match_account,
+    reverse_as,
+    steps_of,
+)
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.simulated_trader import trade_for_one_step
 

@@ -11,7 +11,6 @@ from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.numbers import text
-from tradetui.sandbox.books.order_execution import MarketMoment, cancel
 from tradetui.sandbox.books.orders import (
     HEDGE,
     ROW_PLAN_TYPES,
@@ -22,6 +21,7 @@ from tradetui.sandbox.books.orders import (
     trigger_row,
     waits_above,
 )
+from tradetui.sandbox.books.reversal import MarketMoment, cancel
 from tradetui.wire.exchange_time import DAY_MS
 
 SYMBOLS: Final = {  # the first two are traded twice as often

@@ -13,8 +13,8 @@ from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
 from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertDetector
 from tradetui.desk.alerts.rules import RuleKind
+from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState
-from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent

@@ -10,12 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import NOW_MS
-from tradetui.desk.alerts.alert_event import Alert, AlertEvent
-from tradetui.desk.alerts.alert_log import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertLog
 from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.delivery import OTHERS_WAIT_S
-from tradetui.desk.alerts.rules import AlertSettings, Channel, Condition, Rule, RuleKind
-from tradetui.desk.alerts.user_program import CommandFailed
+from tradetui.desk.alerts.delivery import CLAIMABLE_AGAIN_S, LOG_KEPT, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
+from tradetui.desk.alerts.rules import Alert, AlertEvent, AlertSettings, Channel, Condition, Rule, RuleKind
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment
@@ -113,7 +110,7 @@ CLAIMS_AND_HANGS = """
 import sys
 from pathlib import Path
 from tests.desk.alerts.test_alert_log import alert, moment
-from tradetui.desk.alerts.alert_log import AlertLog
+from tradetui.desk.alerts.delivery import AlertLog
 from tradetui.desk.alerts.rules import Channel
 from tradetui.desk.archive.database import Archive
 log = AlertLog(Archive(Path(sys.argv[1])), "killed")

@@ -8,16 +8,16 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
-from tradetui.desk.alerts.alert_columns import RuleRow, rule_columns
-from tradetui.desk.alerts.alert_event import LONGEST, one_sentence
+from tradetui.desk.alerts.alerts import RuleRow, rule_columns
 from tradetui.desk.alerts.detection.alert_sentences import (
+    FillGroups,
+    OrderFills,
     fills_sentence,
     order_gone_sentence,
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills
-from tradetui.desk.alerts.rules import Condition, RuleKind, rule_of
+from tradetui.desk.alerts.rules import LONGEST, Condition, RuleKind, one_sentence, rule_of
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, Precision
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import LONG, SHORT

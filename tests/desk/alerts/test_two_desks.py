@@ -11,8 +11,7 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
 from tests.sandbox.exchange_events import open_position
-from tradetui.desk.alerts.alert_event import Alert
-from tradetui.desk.alerts.rules import AlertSettings, Channel, Condition, RuleKind, rule_of
+from tradetui.desk.alerts.rules import Alert, AlertSettings, Channel, Condition, RuleKind, rule_of
 from tradetui.desk.desk import Desk
 from tradetui.sandbox.books.orders import waits_above
 

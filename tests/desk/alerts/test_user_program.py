@@ -14,10 +14,8 @@ import pytest
 
 from tests.bench.virtual_loop import pass_seconds
 from tests.desk.fixtures.scripted_exchange import Clock
-from tradetui.desk.alerts.alert_event import Alert, AlertEvent
-from tradetui.desk.alerts.delivery import FrequencyLimit
-from tradetui.desk.alerts.rules import Channel, RuleKind
-from tradetui.desk.alerts.user_program import CommandFailed, ProgramCommand
+from tradetui.desk.alerts.delivery import CommandFailed, FrequencyLimit, ProgramCommand
+from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, RuleKind
 
 LIMIT_S = 600.0
 STARTS_ANOTHER = (

@@ -14,10 +14,9 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.archive import archive_rows
-from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
+from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows, Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
-from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable

@@ -12,15 +12,14 @@ import pytest
 from tests.desk.archive.test_archive import FILLS, fills
 from tests.desk.fixtures.exchange_rows import trigger
 from tests.desk.fixtures.scripted_exchange import USDT
-from tradetui.desk.archive.archive_rows import PAGE, ArchiveRows
+from tradetui.desk.archive.archive_rows import PAGE, ArchiveRows, Selection
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
-from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.ui.table.sort_filter import SortFilter
+from tradetui.ui.table.table_model import SortFilter
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 
 T = TypeVar("T")

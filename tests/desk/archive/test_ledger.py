@@ -17,11 +17,11 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import BEFORE_LEDGER, Archive, backup_path
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
-from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, INCOMPLETE_FILLS
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.results.period_query import Period, PeriodQuery

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tradetui.desk.creation.issued_keys import masked_secrets, match_issued_keys
+from tradetui.desk.creation.key_store import masked_secrets, match_issued_keys
 from tradetui.desk.creation.kinds import requested_keys_of
 from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount

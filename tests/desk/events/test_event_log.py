@@ -10,9 +10,15 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.account_event import EventKind, event_sentence
-from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventLog, GoneOrder, OrdersLook
-from tradetui.desk.events.journal_steps import JournalStep
+from tradetui.desk.events.event_log import (
+    ORDERS_KEPT_MS,
+    EventKind,
+    EventLog,
+    GoneOrder,
+    JournalStep,
+    OrdersLook,
+    event_sentence,
+)
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
+from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, samples
-from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.feeds.accounts import EquitySampler
 from tradetui.desk.feeds.archive_writing import WriteBuffer
+from tradetui.desk.feeds.orders import EquitySampler
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesFill

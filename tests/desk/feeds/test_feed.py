@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import Clock
-from tradetui.desk.feeds.polling.feed import HEAD_START_S, SHOWING_S, Feed, Reading, Scheduler
-from tradetui.desk.feeds.polling.snapshot import Freshness, Snapshot
+from tradetui.desk.feeds.polling.feed import HEAD_START_S, SHOWING_S, Feed, Freshness, Reading, Scheduler, Snapshot
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import AuthenticationFailed, RateLimited, Unreachable

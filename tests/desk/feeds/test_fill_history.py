@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.trip_queries import ended_trips
+from tradetui.desk.feeds.archive_writing import UndecodableRows
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
-from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.feeds.positions import PositionsReader, _RunningSum
-from tradetui.desk.feeds.undecodable_rows import UndecodableRows
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import EndpointMissing, Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.desk.fixtures.exchange_rows import fill
 from tradetui.desk.feeds.fills import fills_reader
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders
-from tradetui.desk.feeds.polling.snapshot import Snapshot
+from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.tables.rows.filled_order import FilledOrder, fill_by_fill
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.desk.tables.rows.row_source import MemoryRows

@@ -12,10 +12,9 @@ import pytest
 from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, ArrivedRequest, Say, Scripted
 from tradetui.commands.show.reading import ReadingProgress, held_positions
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.accounts import AccountsReader, without_repeated_accounts
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
-from tradetui.desk.feeds.orders import OrdersReader
+from tradetui.desk.feeds.orders import AccountsReader, OrdersReader, without_repeated_accounts
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.feeds.positions import PositionsReader

@@ -13,15 +13,13 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.feeds.accounts import AccountsReader
 from tradetui.desk.feeds.fills.corrections import MOST_CORRECTIONS, STEADY_S
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
-from tradetui.desk.feeds.orders import OrdersReader
-from tradetui.desk.feeds.polling.feed import Feed, Reading
+from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.polling.feed import Feed, Reading, StillReading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
-from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
 from tradetui.desk.reversal.market_state import Held

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tests.desk.fixtures.exchange_rows import trigger
-from tradetui.desk.feeds.polling.snapshot import Snapshot
+from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.triggers import Stops, StopViews
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.product_row import ProductRow

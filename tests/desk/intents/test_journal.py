@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.open_journal import JournalReader
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, JournalReader
 from tradetui.desk.intents.states import (
     ENDED,
     TRANSITIONS,

@@ -10,10 +10,8 @@ from random import Random
 
 import pytest
 
-from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.open_journal import accept_loss, open_journal
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.journal.schema import LOCK_EVENT, UNLOCK_EVENT
+from tradetui.desk.intents.journal.journal import LOCK_EVENT, UNLOCK_EVENT, Journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, accept_loss, open_journal
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import FileLost, FileUnusable

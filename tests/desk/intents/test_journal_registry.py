@@ -14,8 +14,14 @@ import pytest
 from tests.desk.intents.test_journal import old_journal
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
-from tradetui.desk.intents.journal.open_journal import accept_loss, open_journal
-from tradetui.desk.intents.journal.registered_journal import ENTERED_AGAIN, NEW, JournalLocation, RegisteredJournal
+from tradetui.desk.intents.journal.registered_journal import (
+    ENTERED_AGAIN,
+    NEW,
+    JournalLocation,
+    RegisteredJournal,
+    accept_loss,
+    open_journal,
+)
 from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives

@@ -16,7 +16,7 @@ from tradetui.desk.reversal.tracking.evidence import (
     Standing,
     classify,
 )
-from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
+from tradetui.desk.reversal.tracking.own_legs import Observation, OrderAnswer
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill, OrderDetail

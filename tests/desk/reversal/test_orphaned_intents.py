@@ -13,8 +13,7 @@ import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, another_session, scene, session
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.open_journal import open_journal
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, open_journal
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal import intent_watch
 from tradetui.desk.reversal.preview import Target

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.wire.model_rows import ROWS, one
-from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, Precision
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, UNKNOWN, CellFormat, Precision, number, percent
 from tradetui.desk.tables.cells.column import Column, Tone, ranked
-from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent
 from tradetui.desk.tables.columns.fills import fill_columns
-from tradetui.desk.tables.columns.lookups import NOT_SUMMED, totals_columns
+from tradetui.desk.tables.columns.shared_columns import NOT_SUMMED, totals_columns
 from tradetui.desk.tables.columns.triggers import trigger_columns
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow

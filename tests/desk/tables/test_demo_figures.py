@@ -12,9 +12,8 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.desk.desk import Desk
-from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.cell_format import MOST_COIN_PLACES, CellFormat
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.cells.number_format import MOST_COIN_PLACES
 from tradetui.desk.tables.table import PANELS
 from tradetui.trading.contract_math import is_dollar
 from tradetui.wire.product_types import margin_coin

@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, Precision, SeenPrecisions
-from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.cells.figure_columns import fee, money, money_column, percent_column, price, size
-from tradetui.desk.tables.cells.number_format import coin_places, number
+from tradetui.desk.tables.cells.cell_format import (
+    DEFAULT_FORMAT,
+    CellFormat,
+    Precision,
+    SeenPrecisions,
+    coin_places,
+    number,
+)
+from tradetui.desk.tables.cells.column import Column, fee, money, money_column, percent_column, price, size
 from tradetui.wire.decimal_text import trimmed_digits
 
 AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False, places=10, min_value=-(10**9), max_value=10**9)

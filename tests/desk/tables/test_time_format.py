@@ -27,7 +27,7 @@ WRITES_DAYS = {
     "ui/money/plot.py",  # ticks, which leave out what the tick before says
     "wire/requests/request.py",  # as a form takes it
     "commands/watch.py",  # lines for programs
-    "commands/show/result_rows.py",  # cells for programs
+    "commands/show/show_results.py",  # cells for programs
     "commands/process/log_file.py",
 }
 """Files that write a day by themselves, and why."""

@@ -10,11 +10,10 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tradetui.desk.alerts.alert_event import Alert, AlertEvent
-from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
+from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, Condition, RuleKind, rule_of
 from tradetui.ui.alerts.alert_notices import AlertNotices
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (120, 36)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tradetui.desk.alerts.rules import DesktopSequence
-from tradetui.ui.alerts.desktop_notification import notification, own_sequence
+from tradetui.ui.alerts.alert_notices import notification, own_sequence
 
 
 @pytest.mark.parametrize(

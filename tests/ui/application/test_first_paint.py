@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.virtual_time import textual_in_loop_time
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 HEAVY = (
     "httpcore",

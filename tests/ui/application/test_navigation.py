@@ -14,9 +14,9 @@ from tradetui.desk.desk import Desk
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.application.navigation import UNKNOWN_UID, profile_lines
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog
+from tradetui.ui.application.palette import UNKNOWN_UID, profile_lines
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.settings.ui_settings import ColumnChoice, ProfileLook, ProfileSummary, ScreenPreferences, TableChoice
 

@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.desk import Desk
 from tradetui.ui.application import lazy_imports
-from tradetui.ui.application.open_desk import OpenDesk, _stop_once_built
+from tradetui.ui.application.app import OpenDesk, _stop_once_built
 from tradetui.ui.header.header_bar import QUIET_SECONDS, HeaderBar
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.records.lookup_screen import LookupScreen

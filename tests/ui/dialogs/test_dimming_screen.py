@@ -8,7 +8,7 @@ import pytest
 from textual.screen import Screen
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.deliberate_dialog import DimmingScreen
 
 pytestmark = pytest.mark.looptime
 

@@ -9,8 +9,8 @@ from textual.widgets import Button
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, press_confirm, text_in_one_line
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.safe_text import notify
 
 pytestmark = pytest.mark.looptime

@@ -15,8 +15,7 @@ from textual.widgets import Button, Input
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.open_journal import open_journal
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, open_journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.rows.row_source import FeedRow
@@ -25,9 +24,17 @@ from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import Totals
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.header.header_bar import _ACCESS, Figure, HeaderBar, fitting_figures
-from tradetui.ui.header.header_content import _STATES, alarm_of, today_of, worth_of
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.header.header_bar import (
+    _ACCESS,
+    _STATES,
+    Figure,
+    HeaderBar,
+    alarm_of,
+    fitting_figures,
+    today_of,
+    worth_of,
+)
 
 
 @pytest.mark.looptime

@@ -19,9 +19,9 @@ from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.trading_session import JOURNAL_FILE
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
-from tradetui.ui.intents.journal_dialogs import WORD, LostJournalDialog, show_release
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
+from tradetui.ui.intents.journal_screen import WORD, LostJournalDialog, show_release
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -14,10 +14,9 @@ from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unkn
 from tests.ui.fixtures.reversal_dialog import press_confirm
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import LinesDialog
-from tradetui.ui.intents.journal_dialogs import ReleaseDialog
-from tradetui.ui.intents.journal_screen import JournalScreen
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
+from tradetui.ui.intents.journal_screen import JournalScreen, ReleaseDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -17,8 +17,8 @@ from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.help import HelpLine
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.palette import HelpLine
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
 from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.binding_registry import (
@@ -31,9 +31,8 @@ from tradetui.ui.key_bindings.binding_registry import (
     shown_keys,
 )
 from tradetui.ui.key_bindings.profile_bindings import bindings_of_key
-from tradetui.ui.main.main_screen import MainScreen
+from tradetui.ui.main.main_screen import MainScreen, PossibleActions
 from tradetui.ui.main.panel import Panel
-from tradetui.ui.main.possible_actions import PossibleActions
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
 from tradetui.ui.records.detail_screen import DetailScreen

@@ -11,7 +11,7 @@ import pytest
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.test_unwanted_words import PACKAGE, shown_texts
 from tradetui.desk.tables.table import LOOKUPS
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, key_named
 from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 

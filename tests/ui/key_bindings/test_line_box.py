@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 import tradetui.ui
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
-from tradetui.ui.key_bindings.line_box import LONGEST_TEXT, one_line
+from tradetui.ui.key_bindings.key_queue import LONGEST_TEXT, one_line
 
 pytestmark = pytest.mark.looptime
 

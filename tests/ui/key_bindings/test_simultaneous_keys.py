@@ -21,10 +21,9 @@ from tests.ui.fixtures.reversal_dialog import (
     still,
     text_in_one_line,
 )
-from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
-from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog, SymbolDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

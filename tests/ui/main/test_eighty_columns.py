@@ -12,7 +12,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import reversed_once
 from tests.ui.fixtures.reversal_dialog import opened
 from tradetui.trading.positions import Position, StopState
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 from tradetui.ui.table.cells import ELLIPSIS
 

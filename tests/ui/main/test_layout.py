@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.tables.table import PANELS
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.main.hidden_panels import PanelSummary, in_lines
-from tradetui.ui.main.layout import LOWEST, NARROWEST, PanelNeed, divide, panels_shown, regions
-from tradetui.ui.main.panel import coarse_age
+from tradetui.ui.main.panel import LOWEST, NARROWEST, PanelNeed, coarse_age, divide, panels_shown, regions
 
 
 @pytest.mark.parametrize(

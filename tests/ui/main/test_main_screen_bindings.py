@@ -11,11 +11,11 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.trading.account_totals import Totals
-from tradetui.ui.application.help import HEADER_FIGURES, HelpDialog, HelpLine
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
+from tradetui.ui.application.palette import HEADER_FIGURES, HelpDialog, HelpLine
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters
-from tradetui.ui.header.header_content import Alarm, link_of, today_of, worth_of
+from tradetui.ui.header.header_bar import Alarm, link_of, today_of, worth_of
 from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen

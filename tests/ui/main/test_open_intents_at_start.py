@@ -11,7 +11,7 @@ from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import unknown
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

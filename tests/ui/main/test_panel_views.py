@@ -8,7 +8,7 @@ import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, AppOnSandbox
 from tradetui.desk.tables.rows.filled_order import FilledOrder
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.wire.exchange_time import DAY_MS
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 pytestmark = pytest.mark.looptime
 SENTENCES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tradetui.ui.main.vanished_position import VanishedPosition
+from tradetui.ui.main.main_screen import VanishedPosition
 
 
 def test_a_position_of_a_side_that_nobody_knows_is_called_neither_long_nor_short() -> None:

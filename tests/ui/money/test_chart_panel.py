@@ -12,8 +12,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.ui.application.test_first_paint import loaded
-from tradetui.ui.money.chart import Chart, ChartInk, ChartPoint, ChartText
-from tradetui.ui.money.chart_panel import ChartPanel
+from tradetui.ui.money.chart_panel import Chart, ChartInk, ChartPanel, ChartPoint, ChartText
 
 DAY_MS = 86_400_000
 CHART = Chart(0, 3 * DAY_MS, UTC, (tuple(ChartPoint(day * DAY_MS, Decimal(9_000 + day)) for day in range(3)),))

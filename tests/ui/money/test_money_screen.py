@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, AppOnMonthOfFills, AppOnSandbox
 from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.money import money_sentences
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.money import result_panel
 from tradetui.ui.money.money_panels import MoneyPanel
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
@@ -63,7 +63,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys_and_what_they_
         history = history_of(stage)
         fills_of_period = history.table.rows.count
         assert fills_of_period > 300
-        funding = money_sentences.funding_beyond_fills(screen._reading.total_figures(), "USDT", screen.cell_format)
+        funding = result_panel.funding_beyond_fills(screen._reading.total_figures(), "USDT", screen.cell_format)
         assert funding
         assert f"{funding} not included" in screen_text(stage.app)
         await pilot.press("escape")

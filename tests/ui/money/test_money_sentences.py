@@ -16,11 +16,12 @@ from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.date_filter import DateFilter
-from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.returns import CashFlow, CurvePoint
+from tradetui.trading.results.trips import ResultSums
 from tradetui.ui.key_bindings.binding_registry import key_named
-from tradetui.ui.money.chart import equity_chart
-from tradetui.ui.money.money_sentences import (
+from tradetui.ui.money.chart_panel import equity_chart
+from tradetui.ui.money.result_panel import (
+    PeriodReading,
     funding_beyond_fills,
     nothing_sentence,
     open_change_reason,
@@ -28,7 +29,6 @@ from tradetui.ui.money.money_sentences import (
     today_reason,
     wallet_sentence,
 )
-from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.wire.product_types import ProductType
 
 DAY_MS = 86_400_000

@@ -18,11 +18,11 @@ from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows, loaded_rows
 from tradetui.trading.results.periods import Grouping
-from tradetui.trading.results.result_sums import ResultSums
 from tradetui.trading.results.returns import CurvePoint, Drawdown
+from tradetui.trading.results.trips import ResultSums
 from tradetui.ui.money.result_panel import FigureRow, Opens, result_rows
-from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import footer_parts
+from tradetui.ui.table.table_model import SortFilter
 from tradetui.wire.exchange_time import DAY_MS
 
 TODAY = date(2026, 11, 21)

@@ -6,7 +6,7 @@ from datetime import UTC
 
 from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.tables.rows.date_filter import DateFilter
-from tradetui.ui.money.period_reading import PeriodReading
+from tradetui.ui.money.result_panel import PeriodReading
 
 NOW_MS = 1_795_276_800_000
 DATES = DateFilter(since=NOW_MS - 86_400_000)

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.ui.money.chart import Chart, ChartInk, ChartPoint, ChartText
-from tradetui.ui.money.chart_panel import sparkline
+from tradetui.ui.money.chart_panel import Chart, ChartInk, ChartPoint, ChartText, sparkline
 from tradetui.ui.money.plot import amount_axis, draw, thinned, time_ticks
 
 DAY_MS = 86_400_000

@@ -16,14 +16,12 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
 from tradetui.desk.archive import archive_rows
-from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.archive.row_queries import RowQueries, RowRank
+from tradetui.desk.archive.archive_rows import ArchiveRows, RowQueries, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.columns.fills import fills_footer
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.export_dialog import ExportDialog
-from tradetui.ui.dialogs.table_dialogs import DatesDialog
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.table_dialogs import DatesDialog, ExportDialog
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings

@@ -14,11 +14,10 @@ from tests.desk.fixtures.lookup_session import BOOKS
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
-from tradetui.ui.application.help import HelpDialog
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.palette import HelpDialog
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.records.detail_screen import NOT_SENT, DetailScreen
-from tradetui.ui.records.lookup_form import FilterForm
-from tradetui.ui.records.lookup_screen import LookupScreen
+from tradetui.ui.records.lookup_screen import FilterForm, LookupScreen
 from tradetui.ui.safe_text import inside_sentence
 from tradetui.ui.settings.ui_settings import TableChoice
 from tradetui.ui.table.table_frame import TableFrame

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tests.ui.scenes.scene import Play, Scene
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 
 def press(*keys: str) -> Play:

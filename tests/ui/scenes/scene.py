@@ -18,7 +18,7 @@ from tests.bench.virtual_loop import VirtualLoop
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tests.ui.fixtures.virtual_time import drawn_before_it_is_dimmed, textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 
 Play = Callable[[AppOnSandbox, Pilot[None]], Awaitable[None]]
 

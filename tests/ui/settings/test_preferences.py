@@ -20,9 +20,8 @@ from tests.ui.fixtures.reversal_dialog import text_in_one_line
 from tradetui.commands.session import screen_state
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.export_dialog import ExportDialog
-from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.table_dialogs import ColumnsDialog, ExportDialog
 from tradetui.ui.settings.ui_settings import (
     ColumnChoice,
     ScreenPreferences,

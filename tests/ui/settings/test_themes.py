@@ -20,7 +20,7 @@ from textual.widgets import Button
 import tradetui.ui
 from tests.bench.terminal import Terminal
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, first_theme
-from tradetui.ui.terminal.abilities import TerminalAbilities
+from tradetui.ui.terminal.drawn_once import TerminalAbilities
 
 BY_NAME = {theme.name: theme for theme in THEMES}
 EXACT = [theme for theme in THEMES if not theme.ansi]

@@ -9,8 +9,7 @@ from tests.desk.fixtures.exchange_rows import trigger
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.columns.triggers import trigger_columns
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.ui.table.cells import Cells, whole_parts
-from tradetui.ui.table.column_layout import GAP, WIDEST_EXTRA_GAP, ColumnNeed, lay_out, lay_out_around
+from tradetui.ui.table.cells import GAP, WIDEST_EXTRA_GAP, Cells, ColumnNeed, lay_out, lay_out_around, whole_parts
 from tradetui.wire.product_types import ProductType
 
 needs_of = st.lists(

@@ -17,7 +17,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import TRIGGERS
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.sort_filter import SortFilter
+from tradetui.ui.table.table_model import SortFilter
 from tradetui.wire.product_types import ProductType
 
 

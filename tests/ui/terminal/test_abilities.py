@@ -13,8 +13,7 @@ from rich.cells import cell_len
 
 import tradetui.ui
 from tests.bench.terminal import Terminal
-from tradetui.ui.terminal.abilities import blocking_reason, terminal_abilities
-from tradetui.ui.terminal.ascii_filter import ascii_cells
+from tradetui.ui.terminal.drawn_once import ascii_cells, blocking_reason, terminal_abilities
 
 
 @pytest.mark.parametrize(

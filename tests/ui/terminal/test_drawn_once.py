@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.main.main_screen import MainScreen
 
 pytestmark = pytest.mark.looptime

@@ -26,7 +26,7 @@ from tradetui.commands.session.bootstrap import account_key, credentials_of, ide
 from tradetui.desk.account.identity import KnownAccounts
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
-from tradetui.desk.intents.journal.open_journal import open_journal
+from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.clock import SystemClock
 from tradetui.commands.session.bootstrap import open_reader

@@ -13,8 +13,7 @@ from tests.whole.creation import test_creation as proofs
 from tests.whole.injections.safety_mutations import post_retried
 from tradetui.desk.creation import creation, key_store
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.issued_keys import AccountKeys, UnsavedKeys
-from tradetui.desk.creation.key_store import KeyFolder
+from tradetui.desk.creation.key_store import AccountKeys, KeyFolder, UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected

@@ -28,8 +28,8 @@ from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.sending import Departure, Sending
-from tradetui.desk.reversal.tracking import followed_reversals as tracking
 from tradetui.desk.reversal.tracking import order_reads, outcome_tracker
+from tradetui.desk.reversal.tracking import outcome_tracker as tracking
 from tradetui.exchange.calls import signed_call as calls
 from tradetui.exchange.calls import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown

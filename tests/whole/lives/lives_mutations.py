@@ -15,7 +15,7 @@ from tradetui.desk.account import identity
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds import positions as positions_feed
 from tradetui.desk.feeds.fills.fill_history import FillHistory
-from tradetui.desk.intents import step_writers
+from tradetui.desk.intents import locks
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
@@ -56,14 +56,14 @@ class Mutation:
 
 
 def waited_by_the_wall_clock(patch: Patch) -> None:
-    def elapsed_s(self: step_writers.StepWriters, event: Event) -> float:
+    def elapsed_s(self: locks.StepWriters, event: Event) -> float:
         return max(0.0, (self._clock.wall_ms() - event.at_ms) / 1000)
 
-    patch(step_writers.StepWriters, "elapsed_s", elapsed_s)
+    patch(locks.StepWriters, "elapsed_s", elapsed_s)
 
 
 def waited_across_boots(patch: Patch) -> None:
-    patch(step_writers, "elapsed_s", lambda event, now, first_seen_s: abs(now.monotonic_s - event.monotonic_s))
+    patch(locks, "elapsed_s", lambda event, now, first_seen_s: abs(now.monotonic_s - event.monotonic_s))
 
 
 def absent_by_the_exchange_clock_alone(patch: Patch) -> None:

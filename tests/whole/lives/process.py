@@ -23,7 +23,7 @@ from tests.whole.lives.network import Network, NoResponse, Post
 from tests.whole.lives.plan import Act, Plan, ProcessPlan
 from tradetui.desk.account.identity import stand_in
 from tradetui.desk.desk import Desk
-from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import WrongStep
 from tradetui.desk.reversal.execution import Execution

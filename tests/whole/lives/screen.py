@@ -18,7 +18,7 @@ from tests.whole.lives.life import FREE_WITHIN_S, Life
 from tests.whole.lives.plan import Plan
 from tests.whole.lives.process import Process
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 
 SIZE = (140, 44)

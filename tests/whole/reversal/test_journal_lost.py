@@ -15,8 +15,7 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
-from tradetui.desk.intents.journal.open_journal import accept_loss
-from tradetui.desk.intents.journal.registered_journal import NEW, JournalLocation
+from tradetui.desk.intents.journal.registered_journal import NEW, JournalLocation, accept_loss
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.clock import Moment

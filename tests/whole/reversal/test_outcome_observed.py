@@ -18,10 +18,9 @@ import pytest
 
 from tests.sandbox.exchange_events import cancel_order, open_position
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk.alerts.alert_event import AlertEvent
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
-from tradetui.desk.alerts.rules import AlertSettings, Channel, Condition, Rule, RuleKind
+from tradetui.desk.alerts.rules import AlertEvent, AlertSettings, Channel, Condition, Rule, RuleKind
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import Intents, Withheld
@@ -39,8 +38,8 @@ from tradetui.sandbox import exchange_state
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.books.orders import Order, order_sides
+from tradetui.sandbox.books.reversal import fill, market_order
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import CallFault, ConnectionDropped
 from tradetui.storage.disk_thread import InlineDisk

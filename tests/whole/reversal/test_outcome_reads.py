@@ -16,10 +16,9 @@ import pytest
 from tests.sandbox.exchange_events import cancel_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
-from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.journal.open_journal import JournalReader
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, JournalReader
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
@@ -28,8 +27,8 @@ from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.books.orders import order_sides
+from tradetui.sandbox.books.reversal import fill, market_order
 from tradetui.sandbox.gateway.faults import CallFault
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side

@@ -18,7 +18,7 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.feeds.fills.fill_history import READ_AGAIN
-from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed

@@ -14,8 +14,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.sandbox.app import SandboxOptions
 from tradetui.trading.estimates.cost_estimates import PriceSource
 from tradetui.trading.estimates.reversal_actuals import differing
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
-from tradetui.trading.estimates.risk_estimates import Estimable
+from tradetui.trading.estimates.reversal_estimates import Estimable, ReversalEstimates
 from tradetui.trading.positions import sensible_liquidation
 from tradetui.wire.enums import Side
 from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition

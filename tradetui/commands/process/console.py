@@ -113,7 +113,7 @@ class PageProgress:
 
 def needs_terminal(environ: Mapping[str, str]) -> bool:
     """Whether there is a terminal for a screen; prints the remedy if there is none."""
-    from tradetui.ui.terminal.abilities import blocking_reason
+    from tradetui.ui.terminal.drawn_once import blocking_reason
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")

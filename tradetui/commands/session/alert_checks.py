@@ -16,12 +16,12 @@ from typing import Final
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.bootstrap import profile_rules
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
-from tradetui.desk.feeds.accounts import without_repeated_coins
+from tradetui.desk.feeds.orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.account_totals import totals_of
-from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_sequence
+from tradetui.ui.alerts.alert_notices import in_tmux, notification, own_sequence
 from tradetui.wire.endpoints.reply import R, Reply
 from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade

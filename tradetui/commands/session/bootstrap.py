@@ -2,6 +2,8 @@
 
 A command that only reads opens a reader, which has no method that sends. Who the account is, is asked of the exchange;
 until it answers, what an earlier session or the profile says stands in, so that all share one budget from the start.
+
+Keeps the data directory private to its owner: removes others' permissions and reports it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from tradetui.commands.process.console import say
 from tradetui.commands.process.secrecy import hide_in_log
+from tradetui.commands.session.screen_state import FILE as STATE_FILE
 from tradetui.commands.session.screen_state import FileSilences
 from tradetui.desk.account.identity import (
     AccountIdentity,
@@ -23,8 +27,8 @@ from tradetui.desk.account.identity import (
     normalised_address,
     stand_in,
 )
+from tradetui.desk.alerts.delivery import ProgramCommand
 from tradetui.desk.alerts.rules import DEFAULT_RULES, AlertSettings, DesktopSequence, Rule
-from tradetui.desk.alerts.user_program import ProgramCommand
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -32,14 +36,16 @@ from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import Flags, LoadedProfile
+from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.model import Profile
 from tradetui.profiles.route import route_of
 from tradetui.profiles.secrets import fetch_credentials
 from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.storage.private_directory import PermissionChanges, close_to_others
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
@@ -229,3 +235,42 @@ def _client_options(loaded: LoadedProfile, credentials: Credentials, clock: Cloc
 def _account_kind(loaded: LoadedProfile) -> str | None:
     kind = loaded.profile.account_kind
     return None if kind == "unknown" else kind
+
+
+OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
+"""Every file and folder directly in the data directory."""
+KEY_STORE_DIRECTORIES: Final = ("vault",)
+"""Directories of issued keys: a file there that others may read is refused, since it is no secret any more."""
+
+
+def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
+    """Load the profile and close its data directory to others; raises ConfigurationError."""
+    loaded = load(environ, flags)
+    if sentence := permission_sentence(loaded, close_data_dir(loaded)):
+        say(f"tradetui: {sentence}")
+    return loaded
+
+
+def close_data_dir(loaded: LoadedProfile) -> PermissionChanges:
+    is_default = loaded.data_dir == paths.data_dir({})
+    return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
+
+
+def permission_sentence(loaded: LoadedProfile, changes: PermissionChanges) -> str:
+    """Which files were open to others, and whether they still are; empty if none was."""
+    sentences = []
+    if changes.narrowed:
+        (path, mode), *others = changes.narrowed
+        more = f" and {len(others)} more in it" if others else ""
+        sentences.append(f"Others could read {path}{more} (mode {mode:04o}); now only you can.")
+    for path in changes.left_open[:1]:
+        if path == loaded.data_dir:
+            sentences.append(
+                f"Others can read data_dir {path}. tradetui did not change that, because the directory belongs to "
+                "others too or holds other files. Set data_dir to a separate directory, or run chmod 700 on this one."
+            )
+        else:
+            sentences.append(
+                f"Others can read {path}, and tradetui cannot change that. Become its owner, or remove it."
+            )
+    return " ".join(sentences)

@@ -68,8 +68,7 @@ class ProfileSessions:
         return look_of(self._to_open[name])
 
     def _open_desk(self, name: str) -> Desk:
-        from tradetui.commands.session.bootstrap import open_desk
-        from tradetui.commands.session.data_directory import close_data_dir
+        from tradetui.commands.session.bootstrap import close_data_dir, open_desk
 
         loaded = self._to_open.pop(name, None) or self._load(name)
         if loaded is not self._first:

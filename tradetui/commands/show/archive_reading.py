@@ -32,9 +32,9 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import first_sample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan, keep_refusals, missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
-from tradetui.desk.feeds.accounts import AccountsReader, EquitySampler
 from tradetui.desk.feeds.bills import BillHistory, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
+from tradetui.desk.feeds.orders import AccountsReader, EquitySampler
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader

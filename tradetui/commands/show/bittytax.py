@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from tradetui.commands.process.console import Output, say
 from tradetui.commands.show.options import ReadSpan
 from tradetui.commands.show.reading import RowsReader
-from tradetui.desk.tables.cells.number_format import instant
+from tradetui.desk.tables.cells.cell_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused

@@ -17,15 +17,22 @@ from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import with_zoned_times
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import DAY_MS, SHORTEST_THREE_MONTHS_MS, Ends, TimeRule, split_span
+from tradetui.wire.exchange_time import (
+    DAY_MS,
+    SHORTEST_THREE_MONTHS_MS,
+    Ends,
+    TimeRule,
+    end_until_now,
+    milliseconds,
+    split_span,
+)
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import check_window
-from tradetui.wire.typed_time import end_until_now, milliseconds
 
 PNL: Final = "pnl"
 TRIPS: Final = "trips"

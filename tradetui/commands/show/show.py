@@ -1,21 +1,23 @@
-"""`tradetui show`: one read of any reading endpoint, for scripts; data on stdout, everything else on stderr."""
+"""`tradetui show`: one read of any reading endpoint, for scripts; data on stdout, everything else on stderr.
+
+The catalogue as rows, for `tradetui show endpoints`: parameters, results and limits of every endpoint.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import inspect
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
-from tradetui.commands.session.bootstrap import open_reader
-from tradetui.commands.session.data_directory import load_privately
-from tradetui.commands.show import endpoints_table
+from tradetui.commands.session.bootstrap import load_privately, open_reader
 from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
 from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, held_positions, writes_desk_rows
@@ -26,12 +28,15 @@ from tradetui.desk.tables.time_format import zoned_text
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.contract_math import exact_digits_if_known
 from tradetui.trading.positions import FromFills, Position
-from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.settings.ui_settings import zone_named
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import unix_ms, utc_moment
+from tradetui.wire.exchange_time import DAY_MS, unix_ms, utc_moment
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+from tradetui.wire.requests.parameter import Parameter
+from tradetui.wire.requests.request import Request
 from tradetui.wire.text import counted
 
 ROWS_AT_A_TIME = 25
@@ -63,8 +68,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show_endpoints(options: argparse.Namespace) -> int:
-    writer = row_writer(options, endpoints_table.COLUMNS)
-    for row in endpoints_table.rows():
+    writer = row_writer(options, COLUMNS)
+    for row in rows():
         writer.write(row)
     writer.close()
     return DONE
@@ -183,3 +188,77 @@ def _position_as_json(position: Position) -> dict[str, object]:
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
     names = endpoint.row.names()
     return (*names, "source", "since", "provenFlat") if what == TableName.POSITIONS else names
+
+
+_CELLS: Final[Mapping[str, Callable[[Endpoint], object]]] = {
+    "number": lambda endpoint: endpoint.number,
+    "name": lambda endpoint: endpoint.name,
+    "method": lambda endpoint: endpoint.method,
+    "path": lambda endpoint: endpoint.path,
+    "core": lambda endpoint: endpoint.core,
+    "perSecond": lambda endpoint: endpoint.limit.per_second,
+    "copyTrader": lambda endpoint: endpoint.limit.copy_trader,
+    "scope": lambda endpoint: endpoint.limit.scope,
+    "writes": lambda endpoint: endpoint.writes,
+    "law": lambda endpoint: str(endpoint.law),
+    "limit": lambda endpoint: f"{page.default}, at most {page.maximum}" if (page := endpoint.page) else None,
+    "span": lambda endpoint: f"{time.span_ms // DAY_MS} days" if (time := endpoint.time) and time.span_ms else None,
+}
+COLUMNS: Final = tuple(_CELLS)
+
+
+def rows() -> Iterator[dict[str, object]]:
+    """Yield a row per endpoint: its columns, and for JSON its purpose, paging, time rule and parameters too."""
+    for endpoint in CATALOGUE.values():
+        yield {name: cell(endpoint) for name, cell in _CELLS.items()} | {
+            "signed": endpoint.signed,
+            "purpose": inspect.getdoc(endpoint.request),
+            "paging": _paging(endpoint),
+            "time": _time(endpoint),
+            "parameters": _parameters(endpoint.request),
+        }
+
+
+def _paging(endpoint: Endpoint) -> Mapping[str, object] | None:
+    page = endpoint.page
+    if page is None:
+        return None
+    return {
+        "idLessThan": page.cursor_field,
+        "firstPage": page.first,
+        "default": page.default,
+        "maximum": page.maximum,
+        "overMaximum": "maximum" if page.capped else "refused",
+    }
+
+
+def _time(endpoint: Endpoint) -> Mapping[str, object] | None:
+    time = endpoint.time
+    if time is None:
+        return None
+    return {
+        "ends": str(time.both),
+        "missing": str(time.missing),
+        "longestDays": time.span_ms // DAY_MS,
+        "windowDays": time.window_ms // DAY_MS if time.window_ms else None,
+        "fromBinding": time.from_binding,
+    }
+
+
+def _parameters(request: type[Request[Any]]) -> list[dict[str, object]]:
+    return [_parameter(parameter) for parameter in request.parameters.values()]
+
+
+def _parameter(parameter: Parameter) -> dict[str, object]:
+    row: dict[str, object] = {
+        "name": parameter.name,
+        "type": parameter.value_type,
+        "required": parameter.required,
+        "rule": parameter.rule,
+        "values": list(parameter.choices) or None,
+        "liveValues": dict(parameter.alternatives) or None,
+        **parameter.limits,
+    }
+    if parameter.element is not None:
+        row["elements"] = _parameters(parameter.element)
+    return row

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.desk.archive import bills, trip_funding
+from tradetui.desk.archive.archive_rows import KINDS, RowQueries
 from tradetui.desk.archive.coverage import BillCoverage, Gap
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
-from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
-from tradetui.desk.archive.row_queries import KINDS, RowQueries
+from tradetui.desk.archive.ledger.quarter_hours import sequenced_fill
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.disk_thread import Disk

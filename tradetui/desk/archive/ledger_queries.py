@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
 from tradetui.desk.archive.coverage import NO_END, BillCoverage, TimeSpan
-from tradetui.desk.archive.ledger.fill_sequence import read_booked_fill
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
     fills_read_until,
@@ -23,7 +22,7 @@ from tradetui.desk.archive.ledger.missing_fills import (
     settles_in,
     spans_never_kept,
 )
-from tradetui.desk.archive.ledger.quarter_hours import FIGURES, sums_of
+from tradetui.desk.archive.ledger.quarter_hours import FIGURES, read_booked_fill, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
@@ -39,7 +38,7 @@ from tradetui.trading.results.periods import (
     period_span,
     quarter_of,
 )
-from tradetui.trading.results.result_sums import ResultSums
+from tradetui.trading.results.trips import ResultSums
 from tradetui.wire.product_types import ProductType
 
 

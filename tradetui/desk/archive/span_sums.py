@@ -15,7 +15,7 @@ from tradetui.desk.archive.ledger.quarter_hours import FIGURES, ledger_figures, 
 from tradetui.storage.sqlite_file import transaction
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.result_sums import ResultSums
+from tradetui.trading.results.trips import ResultSums
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType, margin_coin
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.coverage import NO_END
-from tradetui.desk.archive.ledger.fill_sequence import Instant, read_booked_fill
+from tradetui.desk.archive.ledger.quarter_hours import Instant, read_booked_fill
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_funding import APART_MS, ReportedTrip, TripFunding, reported_trip
 from tradetui.trading.contract_math import ZERO

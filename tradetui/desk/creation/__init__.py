@@ -1,8 +1,15 @@
 """The one way a sub-account or an API key is created; others import these names, and nothing behind them."""
 
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.issued_keys import AccountKeys, MakeProfile, ProfileNotWritten
-from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, Secrets, StoredKey
+from tradetui.desk.creation.key_store import (
+    AccountKeys,
+    KeyStoreUnusable,
+    MakeProfile,
+    ProfileNotWritten,
+    SecretBackend,
+    Secrets,
+    StoredKey,
+)
 from tradetui.desk.creation.kinds import (
     FIELD_TITLES,
     CheckedForm,

@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from tradetui.desk.account.identity import AccountIdentity, current_owner
-from tradetui.desk.creation.issued_keys import AccountKeys, MakeProfile, UnsavedKeys, masked_secrets, match_issued_keys
-from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, StoredKey
+from tradetui.desk.creation.key_store import (
+    AccountKeys,
+    KeyStoreUnusable,
+    MakeProfile,
+    SecretBackend,
+    StoredKey,
+    UnsavedKeys,
+    masked_secrets,
+    match_issued_keys,
+)
 from tradetui.desk.creation.kinds import (
     CREATION_RULES,
     CreatedItem,

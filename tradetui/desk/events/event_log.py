@@ -3,22 +3,43 @@
 Every session that watches an account writes it, each step in one transaction, so that two at the same time, or one
 that is killed at any moment, neither lose an event nor enter one twice. The numbers rise in the order of the commits:
 whoever has read up to one has missed none before it.
+
+An event of the account: the id that reading can resume from, and one sentence.
+
+Reads the outcomes of intents from the journal of an account, on connections that cannot write.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 
+from tradetui.desk.alerts.detection.alert_sentences import (
+    OrderFills,
+    filled_text,
+    fills_sentence,
+    order_text,
+    trigger_sentence,
+)
+from tradetui.desk.alerts.rules import one_sentence
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
-from tradetui.desk.events.journal_steps import JournalStep
+from tradetui.desk.intents.journal.journal import written_mark
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, located
+from tradetui.desk.intents.states import ENDED, State, end_in
+from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import RecordT
+from tradetui.storage.sqlite_file import connect_existing, is_damage
 from tradetui.trading.contract_math import ZERO, exact_digits
+from tradetui.trading.trade_effect import effect_of_order
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.exchange_time import DAY_MS, unix_ms
@@ -26,6 +47,185 @@ from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
+
+_EVENT_ID: Final = re.compile(r"(?P<number>\d{1,18})-(?P<log>[0-9a-f]{8})-(?P<time>\d{1,15})")
+
+
+class EventKind(StrEnum):
+    FILL = "fill"
+    ORDER = "order"
+    TRIGGER = "trigger"
+    ALERT = "alert"
+    OUTCOME = "outcome"
+
+
+class OrderState(StrEnum):
+    """Changes of a pending order. `gone` waits no more and is not filled whole: cancelled, expired or refused."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    FILLED = "filled"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class EventId:
+    """The number of an event in its log, the log's name, and the event's time (Unix ms).
+
+    The time is where reading goes on if the log is not there any more.
+    """
+
+    number: int
+    log: str
+    time_ms: int
+
+    def __str__(self) -> str:
+        return f"{self.number}-{self.log}-{self.time_ms}"
+
+    @classmethod
+    def parse(cls, text: str) -> EventId | None:
+        """The id that a text is; None where it is none."""
+        match = _EVENT_ID.fullmatch(text.strip())
+        return None if match is None else cls(int(match["number"]), match["log"], int(match["time"]))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountEvent:
+    """One event: when it took place (Unix ms), and what is known of it.
+
+    `details` of a fill and of a trigger are the record as received; of an order its `state` and what `missed` says,
+    the size `filled` and the `order` as received; of an alert its sentence, rules and channels; of an outcome the
+    intent and the step of the journal. `subject_id` is the id of the fill, order or trigger. `product_type` is None for
+    what belongs to the account as a whole.
+    """
+
+    id: EventId
+    kind: EventKind
+    subject_id: str
+    product_type: ProductType | None
+    time_ms: int
+    details: Mapping[str, Any]
+
+
+def event_sentence(event: AccountEvent, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> str:
+    """The event in a sentence; `precision_of` gives the places of a symbol's prices and sizes, where known."""
+    try:
+        return one_sentence(_sentence(event, precision_of))
+    except UndecodableRowError:
+        return one_sentence(f"{event.kind.capitalize()} {event.subject_id}: this version of tradetui cannot read it")
+
+
+def _sentence(event: AccountEvent, precision_of: Callable[[str], Precision]) -> str:
+    details = event.details
+    match event.kind:
+        case EventKind.FILL if event.product_type is not None:
+            fill = FuturesFill.from_row(details)
+            return fills_sentence(OrderFills(event.product_type, (fill,)), precision_of(fill.symbol.upper()))
+        case EventKind.TRIGGER:
+            trigger = TriggerOrder.from_row(details)
+            return trigger_sentence(trigger, precision=precision_of(trigger.symbol.upper()))
+        case EventKind.ORDER:
+            order = PendingOrder.from_row(details["order"])
+            return _order_sentence(order, details, precision_of(order.symbol.upper()))
+        case EventKind.OUTCOME:
+            end = end_in(details)
+            return f"{details['title']}: {details['state']}{f', {end}' if end else ''}"
+    return str(details.get("sentence", ""))
+
+
+def _order_sentence(order: PendingOrder, details: Mapping[str, Any], precision: Precision) -> str:
+    state, filled = OrderState(details["state"]), Decimal(details["filled"])
+    text = f"Order {state}: {order_text(order, precision)}"
+    if state is not OrderState.NEW or filled:
+        text += f", {filled_text(order, filled, precision)}"
+    elif (effect := effect_of_order(order)) is not None and effect.leg is not None:
+        text += f", {effect.present}"
+    return f"{text}; what it went through before was not seen" if details["missed"] else text
+
+
+OUTCOMES: Final = frozenset({*ENDED, State.UNKNOWN, State.CORRECTED})
+"""The steps of an intent that name its end, an unknown outcome, or a correction of its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStep:
+    """A step of an intent in the journal called `journal`: its number there, and when (Unix ms)."""
+
+    journal: str
+    number: int
+    intent: str
+    state: str
+    at_ms: int
+    details: Mapping[str, Any]
+
+
+class JournalSteps:
+    """The journals of one account, each read again only once its file has changed. Every call blocks briefly."""
+
+    def __init__(self, location: JournalLocation) -> None:
+        self._location = location
+        self._written_marks: dict[Path, object] = {}
+
+    def newest_numbers(self) -> dict[str, int]:
+        """The number of the newest step of each journal, by the journal's name.
+
+        Raises sqlite3.Error where a journal cannot be read now: left out, all of its outcomes would be new later.
+        """
+        numbers = {}
+        for file in self._files():
+            try:
+                with closing(connect_existing(file, read_only=True)) as connection:
+                    (journal,) = connection.execute("SELECT id FROM identity").fetchone()
+                    (numbers[journal],) = connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
+            except (sqlite3.Error, TypeError) as problem:
+                if not is_damage(problem):
+                    raise sqlite3.OperationalError(f"{file} cannot be read: {problem}") from problem
+                continue  # a session that opens it says what is wrong with it
+        return numbers
+
+    def after(self, marks: Mapping[str, int]) -> list[JournalStep]:
+        """The outcomes written after the numbers given by the journals' names; a file that is as it was gives none."""
+        steps: list[JournalStep] = []
+        for file in self._files():
+            mark = written_mark(file)
+            if mark == self._written_marks.get(file):
+                continue
+            try:
+                with closing(connect_existing(file, read_only=True)) as connection:
+                    steps += self._steps(connection, marks)
+            except (sqlite3.Error, TypeError, ValueError):
+                continue
+            self._written_marks[file] = mark
+        return steps
+
+    def forget(self) -> None:
+        """Read every file again, as if it had changed: what was given could not be kept."""
+        self._written_marks.clear()
+
+    def _steps(self, connection: sqlite3.Connection, marks: Mapping[str, int]) -> list[JournalStep]:
+        (journal,) = connection.execute("SELECT id FROM identity").fetchone()
+        rows = connection.execute(
+            "SELECT number, intent, state, at_ms, told FROM event WHERE number > ? ORDER BY number",
+            (marks.get(journal, 0),),
+        ).fetchall()
+        return [
+            JournalStep(
+                journal, number, intent, state, at_ms, {"title": _title(connection, intent), **json.loads(text)}
+            )
+            for number, intent, state, at_ms, text in rows
+            if state in OUTCOMES
+        ]
+
+    def _files(self) -> list[Path]:
+        location = located(self._location)
+        files = () if location.file is None else (location.file, *location.former_files)
+        return [file for file in files if file.exists()]
+
+
+def _title(connection: sqlite3.Connection, intent: str) -> str:
+    row = connection.execute("SELECT told FROM event WHERE intent = ? ORDER BY number LIMIT 1", (intent,)).fetchone()
+    return str(json.loads(row[0]).get("title", intent))
+
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""

@@ -10,12 +10,18 @@ from typing import Final
 
 from tradetui.desk.alerts.detection.alert_detector import CONFIRMED_S, is_confirmed
 from tradetui.desk.desk import Desk
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
-from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
-from tradetui.desk.events.journal_steps import JournalSteps
-from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.events.event_log import (
+    AccountEvent,
+    EventId,
+    EventKind,
+    EventLog,
+    GoneOrder,
+    JournalSteps,
+    OrdersLook,
+    OrderState,
+)
+from tradetui.desk.feeds.polling.feed import Feed, Snapshot
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, Health, LinkState, health_of
-from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.tables.table import TableName

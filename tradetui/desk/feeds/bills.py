@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
+from tradetui.desk.feeds.archive_writing import refuse_unreadable
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import exchange_errors, gather_reads
-from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply

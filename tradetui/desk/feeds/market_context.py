@@ -15,8 +15,7 @@ from typing import Final, Generic
 from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.triggers import TriggersReader
-from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision, SeenPrecisions
-from tradetui.desk.tables.cells.number_format import coin_places
+from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision, SeenPrecisions, coin_places
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader

@@ -1,18 +1,31 @@
-"""Reads the pending orders, all of them at every poll: what does not come is gone."""
+"""Reads the pending orders, all of them at every poll: what does not come is gone.
+
+Reads the futures accounts, all of them at every poll, and takes a sample of their equity once a minute.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, CoinEquity, EquitySample
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
+from tradetui.storage.disk_thread import Disk
+from tradetui.trading.account_totals import totals_of
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import PendingOrder, PendingOrdersRequest
-from tradetui.wire.product_types import ProductType
+from tradetui.wire.models.futures_accounts import AccountListRequest, FuturesAccount
+from tradetui.wire.product_types import ProductType, may_hold
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 """In this order: an order can go from live to partially filled between the two reads, and never back."""
@@ -55,3 +68,115 @@ class OrdersReader:
                 rows_by_id.update((row.row_id, row) for row in rows)
         part.rows = list(rows_by_id.values())
         return part
+
+
+class AccountsReader:
+    """Reads the futures accounts, one call a product type; where all have answered, equity is sampled."""
+
+    def __init__(
+        self, client: ExchangeReader, product_types: Sequence[ProductType], sampler: EquitySampler | None = None
+    ) -> None:
+        self._client = client
+        self._sampler = sampler
+        self._parts = JoinedReads[ProductRow[FuturesAccount]](product_types)
+
+    async def read(self) -> Reading[ProductRow[FuturesAccount]]:
+        error = await self._parts.read(self._read)
+        rows = without_repeated_accounts(self._parts.rows)
+        if error is None and self._sampler is not None and not self._parts.undecodable_rows:
+            await self._sampler.take([row.record for row in rows], self._client.server_clock.now_ms)
+        return self._parts.reading(rows, error)
+
+    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesAccount]]:
+        reply = without_repeated_coins(await self._client.read(AccountListRequest(product_type=product_type)))
+        part = ProductPart([ProductRow(product_type, account) for account in reply.rows])
+        part.note_reply(reply)
+        return part
+
+
+def without_repeated_coins(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
+    """A coin's account that came twice is one, nothing of it counts twice; of rows that differ none can be believed."""
+    accounts: dict[str, FuturesAccount] = {}
+    differing: dict[str, UndecodableRow] = {}
+    for index, account in enumerate(reply.rows):
+        if accounts.setdefault(account.row_id, account).received != account.received:
+            differing[account.row_id] = UndecodableRow(index, "marginCoin", account.received)
+    kept = tuple(account for coin, account in accounts.items() if coin not in differing)
+    return replace(reply, rows=kept, undecodable_rows=(*reply.undecodable_rows, *differing.values()))
+
+
+def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> list[ProductRow[FuturesAccount]]:
+    """The accounts of all product types, where an exchange may give each product type every account.
+
+    A coin's account under a product type that is not settled in it is left out where the coin comes under its own as
+    well. USDC may have an account of its own behind inverse contracts, unless something else shows that the exchange
+    gives all of them to each.
+    """
+    first_of_coin: dict[str, ProductType] = {}
+    settled_in: dict[str, list[ProductType]] = {}
+    for row in rows:
+        coin = row.record.margin_coin.upper()
+        first_of_coin.setdefault(coin, row.product_type)
+        if may_hold(row.product_type, coin):
+            settled_in.setdefault(coin, []).append(row.product_type)
+    shown_under = {coin: settled_in.get(coin, [first]) for coin, first in first_of_coin.items()}
+    gives_all = sum(map(len, shown_under.values())) < len(rows)
+    if gives_all:
+        for coin, owners in shown_under.items():
+            shown_under[coin] = [next((owner for owner in owners if not owner.is_coin_margined), owners[0])]
+    return [row for row in rows if row.product_type in shown_under[row.record.margin_coin.upper()]]
+
+
+class EquitySampler:
+    """Keeps samples in the archive once one is attached; one that cannot be kept is let go, the next is soon.
+
+    Of what was read before that the newest is kept, so that the day's result need not wait for the next reading.
+    `past_equity` gives what is known of the equity before the session.
+    """
+
+    def __init__(
+        self,
+        product_types: Sequence[ProductType],
+        disk: Disk,
+        past_equity: Callable[[], Iterable[EquitySample]] = tuple,
+    ) -> None:
+        self._product_types = product_types
+        self._disk = disk
+        self._past_equity = past_equity
+        self._archive: Archive | None = None
+        self._minute = 0
+        self._early: EquitySample | None = None
+
+    async def attach(self, archive: Archive) -> None:
+        """From now on samples are kept, and the newest that was taken before is."""
+        self._archive = archive
+        past = self._past_equity()
+        await self._disk.run(lambda: archive.add_equity(self._product_types, *past))
+        if self._early is not None:
+            await self._keep(archive, self._early)
+            self._early = None
+
+    async def take(self, accounts: Sequence[FuturesAccount], now_ms: int) -> None:
+        """Take a sample of these accounts, all of the session's, unless this minute has one."""
+        if now_ms // SAMPLED_EVERY_MS == self._minute:
+            return
+        totals = totals_of(accounts)
+        if totals.equity is None:
+            return
+        coins = tuple(
+            CoinEquity(row.margin_coin.upper(), row.account_equity, row.usdt_equity, row.unrealized_pl)
+            for row in accounts
+            if not row.is_union
+        )
+        sample = EquitySample(now_ms, totals.equity, totals.unrealised, coins)
+        if self._archive is None:
+            self._early = sample
+        else:
+            await self._keep(self._archive, sample)
+
+    async def _keep(self, archive: Archive, sample: EquitySample) -> None:
+        try:
+            await self._disk.run(archive.add_equity, self._product_types, sample)
+        except (sqlite3.Error, OSError):
+            return
+        self._minute = sample.time // SAMPLED_EVERY_MS

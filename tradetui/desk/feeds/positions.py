@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tradetui.desk.feeds.fills.corrections import unsteady_sentence
 from tradetui.desk.feeds.fills.fill_history import READ_AGAIN, FillHistory
-from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.polling.feed import Reading, StillReading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
-from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused

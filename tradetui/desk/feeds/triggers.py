@@ -14,11 +14,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.archive_writing import WriteBuffer
-from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.archive_writing import UndecodableRows, WriteBuffer, refuse_unreadable
+from tradetui.desk.feeds.polling.feed import Reading, Snapshot
 from tradetui.desk.feeds.polling.multi_product import exchange_errors, gather_reads, left_out_sentence, symbols_of
-from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.feeds.undecodable_rows import UndecodableRows, refuse_unreadable
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, UnreadableReply

@@ -13,11 +13,17 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.open_journal import LossAcceptance, accept_loss, open_intents_in, open_journal
-from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
-from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes
+from tradetui.desk.intents.journal.registered_journal import (
+    LEFT_BEHIND_S,
+    JournalLocation,
+    LossAcceptance,
+    RegisteredJournal,
+    accept_loss,
+    open_intents_in,
+    open_journal,
+)
+from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes, StepWriters
 from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, WrongStep
-from tradetui.desk.intents.step_writers import StepWriters
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.polling.snapshot import FeedError
+from tradetui.desk.feeds.polling.feed import FeedError
 from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.rows.row_source import IdentifiedRowT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply

@@ -13,12 +13,11 @@ from tradetui.desk.tables.time_format import is_utc_text, with_zoned_times
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import TransferType
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule, utc_moment
+from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule, end_until_now, is_ago, utc_moment
 from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
-from tradetui.wire.typed_time import end_until_now, is_ago
 
 START, END = "startTime", "endTime"
 _MISSPELT: Final = str(TransferType.WITHDRAWAL)

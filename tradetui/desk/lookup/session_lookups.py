@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.polling.snapshot import FeedError
+from tradetui.desk.feeds.polling.feed import FeedError
 from tradetui.desk.tables.table import LOOKUPS, TableName
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount

@@ -10,31 +10,33 @@ from typing import Final
 
 from tradetui.desk.archive.trip_queries import TripOrigin, TripRow
 from tradetui.desk.results.period_results import ResultFigures, ResultLine
-from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import (
-    UNREADABLE_MARK,
-    Column,
-    Footer,
-    Tone,
-    ranked,
-    text_column,
-    time_column,
-    tone_of,
-)
-from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import (
+from tradetui.desk.tables.cells.cell_format import (
     CONVERTED,
     UNKNOWN,
+    CellFormat,
     number,
     percent,
     percent_points,
     text_or_unknown,
 )
+from tradetui.desk.tables.cells.column import (
+    UNREADABLE_MARK,
+    Column,
+    Footer,
+    Tone,
+    money,
+    money_column,
+    price_column,
+    ranked,
+    size_column,
+    text_column,
+    time_column,
+    tone_of,
+)
 from tradetui.desk.tables.time_format import date_text, moment_text
 from tradetui.trading.contract_math import exact_digits, known_sum
 from tradetui.trading.results.periods import Grouping
-from tradetui.trading.results.result_sums import ResultSums
-from tradetui.trading.results.trips import TripCounts
+from tradetui.trading.results.trips import ResultSums, TripCounts
 from tradetui.wire.exchange_time import utc_moment
 
 _MINUTE_MS: Final = 60_000

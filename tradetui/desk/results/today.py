@@ -18,7 +18,7 @@ from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, 
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.results.equity_of_period import known_transfers, sample_near
-from tradetui.desk.results.period_sums import keep_sums, months_with_results
+from tradetui.desk.results.period_results import keep_sums, months_with_results
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import Grouping, day_at, day_start_ms

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
+from tradetui.desk.archive.archive_rows import distinct_texts
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.equity import Rates
-from tradetui.desk.archive.ledger.fill_sequence import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, first_quarter_before, missing_spans, were_read
+from tradetui.desk.archive.ledger.quarter_hours import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
-from tradetui.desk.archive.row_queries import distinct_texts
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import PERIODS, Grouping, day_at, first_day, period_name, period_span
-from tradetui.trading.results.result_sums import ResultSums
+from tradetui.trading.results.trips import ResultSums
 from tradetui.wire.product_types import ProductType
 
 

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
 from tradetui.desk.account.identity import current_owner
-from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import ENDED, Intent, State, scope_of
@@ -25,9 +25,8 @@ from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
 from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
-from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
-from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker, ended_elsewhere
+from tradetui.desk.reversal.tracking.outcome_tracker import FollowedReversals, OutcomeTracker, ended_elsewhere
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import BackgroundTasks, ReadGroup, is_cancelled
 from tradetui.exchange.client import TradingClient

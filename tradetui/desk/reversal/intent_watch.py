@@ -13,8 +13,7 @@ from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.progress import sent_of
 from tradetui.desk.reversal.sending import KIND
-from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
-from tradetui.desk.reversal.tracking.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S
+from tradetui.desk.reversal.tracking.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, FollowedReversals
 from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
 from tradetui.exchange.clock import Clock
 

@@ -1,6 +1,8 @@
 """Reads the account and the market anew for a reversal: for its preview, before it is sent, and once it has ended.
 
 What a preview must know fails it where it cannot be read. What only estimates rest on is left out instead.
+
+Orders the exchange has shown, by clientOid: one shown once, however shortly, proves that the request was taken.
 """
 
 from __future__ import annotations
@@ -13,9 +15,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
-from tradetui.desk.feeds.accounts import without_repeated_coins
+from tradetui.desk.feeds.orders import without_repeated_coins
 from tradetui.desk.feeds.positions import PositionsReader, earlier_contradiction
-from tradetui.desk.reversal.observed_orders import ObservedOrders
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Aftermath
 from tradetui.desk.settings import DeskSettings
@@ -37,6 +38,37 @@ from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.models.public import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.text import counted
+
+_MOST_ORDERS: Final = 500
+"""How many orders are remembered, the newest ones; a reversal is found for as long as it is among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedOrder:
+    """An order's id at the exchange, and its size in the base coin where that is known."""
+
+    order_id: str
+    size: Decimal | None
+
+
+class ObservedOrders:
+    """Remembers every order as soon as it is read, whatever becomes of the reads around it."""
+
+    def __init__(self) -> None:
+        self._orders: dict[str, ObservedOrder] = {}
+
+    def remember(self, client_oid: str | None, order_id: str, size: Decimal | None) -> None:
+        """Keep an order that was just read; without a clientOid nobody would ask for it."""
+        if not client_oid:
+            return
+        earlier = self._orders.pop(client_oid, None)
+        self._orders[client_oid] = ObservedOrder(order_id, size or (earlier.size if earlier else None))
+        if len(self._orders) > _MOST_ORDERS:
+            del self._orders[next(iter(self._orders))]
+
+    def get(self, client_oid: str) -> ObservedOrder | None:
+        return self._orders.get(client_oid)
+
 
 _Row = TypeVar("_Row", Contract, Ticker)
 _NOT_OFFERED = (EndpointMissing, PermissionRefused)

@@ -8,9 +8,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, TypeVar, get_args
 
-from tradetui.desk.tables.cells.column import Column, id_column, number_column, text_column, time_column
-from tradetui.desk.tables.cells.figure_columns import money_column, price_column
-from tradetui.desk.tables.cells.number_format import text_or_unknown
+from tradetui.desk.tables.cells.cell_format import text_or_unknown
+from tradetui.desk.tables.cells.column import (
+    Column,
+    id_column,
+    money_column,
+    number_column,
+    price_column,
+    text_column,
+    time_column,
+)
 from tradetui.desk.tables.rows.product_row import record_of
 from tradetui.wire.json_text import dump_json
 from tradetui.wire.replies.field_types import is_time

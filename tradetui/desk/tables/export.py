@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Generic, TextIO
 
+from tradetui.desk.tables.cells.cell_format import instant
 from tradetui.desk.tables.cells.column import Column, unreadable_text
-from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.rows.product_row import record_of
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, RowT_contra
 from tradetui.storage.atomic_file import atomic_writer

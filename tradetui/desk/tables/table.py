@@ -102,7 +102,7 @@ class Table(Generic[RowT_co]):
 def _views() -> Mapping[TableName, object]:
     """Loads the columns of all tables, which nobody needs before there are rows."""
     from tradetui.desk.tables.cells.column import TableView
-    from tradetui.desk.tables.columns import accounts, fills, lookups, orders, positions, triggers
+    from tradetui.desk.tables.columns import accounts, fills, orders, positions, shared_columns, triggers
 
     return {
         TableName.ACCOUNTS: accounts.ACCOUNTS_VIEW,
@@ -110,11 +110,11 @@ def _views() -> Mapping[TableName, object]:
         TableName.ORDERS: orders.ORDERS_VIEW,
         TableName.FILLS: fills.FILLS_VIEW,
         TableName.TRIGGERS: triggers.TRIGGERS_VIEW,
-        TableName.SPOT_FILLS: TableView(lookups.SPOT_FILL_COLUMNS),
-        TableName.SPOT_BILLS: TableView(lookups.SPOT_BILL_COLUMNS),
-        TableName.CONVERT: TableView(lookups.CONVERT_COLUMNS),
-        TableName.TRANSFERS: TableView(lookups.TRANSFER_COLUMNS),
-        TableName.EMAIL: TableView(lookups.EMAIL_COLUMNS),
+        TableName.SPOT_FILLS: TableView(shared_columns.SPOT_FILL_COLUMNS),
+        TableName.SPOT_BILLS: TableView(shared_columns.SPOT_BILL_COLUMNS),
+        TableName.CONVERT: TableView(shared_columns.CONVERT_COLUMNS),
+        TableName.TRANSFERS: TableView(shared_columns.TRANSFER_COLUMNS),
+        TableName.EMAIL: TableView(shared_columns.EMAIL_COLUMNS),
     }
 
 

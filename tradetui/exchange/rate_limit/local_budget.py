@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.rate_limit.address_quota import (
+    COOLING_S,
     DEFAULT_ADDRESS_SHARE,
+    LATE_S,
+    LOST_S,
     AddressCalls,
     AddressQuota,
     AddressUsage,
-    address_used_up,
-)
-from tradetui.exchange.rate_limit.budget import Permit, Priority, Usage
-from tradetui.exchange.rate_limit.endpoint_quota import (
-    COOLING_S,
-    LATE_S,
-    LOST_S,
     EndpointQuota,
+    address_used_up,
     permits,
     reserved_for_interactive,
 )
-from tradetui.exchange.rate_limit.waiting_calls import (
+from tradetui.exchange.rate_limit.budget import (
     ADDRESS_POLL_S,
     PATIENCE_S,
+    Permit,
+    Priority,
+    Usage,
     WaitingCalls,
     closing_error,
     paused_error,

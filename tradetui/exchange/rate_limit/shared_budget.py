@@ -21,26 +21,29 @@ from typing import TYPE_CHECKING
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent
 from tradetui.exchange.rate_limit.address_quota import (
+    COOLING_S,
     DEFAULT_ADDRESS_SHARE,
     AddressMeter,
     AddressQuota,
     AddressTerms,
     AddressUsage,
     address_used_up,
+    permits,
 )
-from tradetui.exchange.rate_limit.budget import Permit, Priority, Usage
-from tradetui.exchange.rate_limit.endpoint_quota import COOLING_S, permits
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.rate_limit.shared_budget_file import BudgetFile
-from tradetui.exchange.rate_limit.shared_permit_store import Claim, PermitStore, PermitUse, is_held_by_others
-from tradetui.exchange.rate_limit.waiting_calls import (
+from tradetui.exchange.rate_limit.budget import (
     ADDRESS_POLL_S,
     PATIENCE_S,
+    Permit,
+    Priority,
+    Usage,
     WaitingCall,
     WaitingCalls,
     closing_error,
     paused_error,
 )
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.shared_budget_file import BudgetFile
+from tradetui.exchange.rate_limit.shared_permit_store import Claim, PermitStore, PermitUse, is_held_by_others
 from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:

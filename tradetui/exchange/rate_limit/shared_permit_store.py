@@ -19,15 +19,13 @@ from typing import NamedTuple
 from tradetui.exchange.rate_limit.address_quota import (
     ADDRESS_SCHEMA,
     ADDRESS_TABLES,
+    COOLING_S,
+    LATE_S,
+    LOST_S,
     AddressClaim,
     AddressRows,
     AddressTerms,
     CountedCall,
-)
-from tradetui.exchange.rate_limit.endpoint_quota import (
-    COOLING_S,
-    LATE_S,
-    LOST_S,
     EndpointQuota,
     reserved_for_interactive,
 )

@@ -20,7 +20,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import httpx
 
-from tradetui.exchange.transport.base_url import Origin, is_loopback
 from tradetui.exchange.transport.proxy import Proxy
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
@@ -28,9 +27,11 @@ from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
     HttpRequest,
     HttpResponse,
+    Origin,
     Timeouts,
     TransportError,
     TransportErrorKind,
+    is_loopback,
     refuse_write,
 )
 from tradetui.wire.endpoints.reply import LONGEST_BODY

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from tradetui.exchange.transport.base_url import Origin, is_loopback
+from tradetui.exchange.transport.transport import Origin, is_loopback
 
 DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "socks5": 1080, "socks5h": 1080}
 """The schemes that can be used; either kind of SOCKS leaves the exchange's name to the proxy."""

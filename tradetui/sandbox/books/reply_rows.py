@@ -19,8 +19,8 @@ from tradetui.sandbox.books.market import (
     ContractSpec,
 )
 from tradetui.sandbox.books.numbers import ZERO, booked_amount, text
-from tradetui.sandbox.books.order_execution import MarketMoment
 from tradetui.sandbox.books.orders import ONE_WAY
+from tradetui.sandbox.books.reversal import MarketMoment
 from tradetui.wire.exchange_time import DAY_MS
 
 

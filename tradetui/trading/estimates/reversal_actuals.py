@@ -10,8 +10,7 @@ from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, result_at_stop
-from tradetui.trading.estimates.risk_estimates import MEETS_WITHIN
+from tradetui.trading.estimates.reversal_estimates import MEETS_WITHIN, ReversalEstimates, result_at_stop
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.wire.enums import PositionMode, PositionSide, Side, TradeSide, known, same, system_close
-from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.shared_fields import FeeDetail
+from tradetui.wire.models.futures import FeeDetail, FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
 
 _NO_OTHER_FEES: Final[dict[str, Decimal]] = {}

@@ -9,17 +9,16 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
-from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channel_names, logged_at, rule_columns
-from tradetui.desk.alerts.alert_log import LoggedAlert
+from tradetui.desk.alerts.alerts import LOG_COLUMNS, RuleRow, channel_names, logged_at, rule_columns
+from tradetui.desk.alerts.delivery import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
-from tradetui.ui.dialogs.question_dialogs import LinesDialog
+from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.settings.ui_settings import UiSettings
+from tradetui.ui.settings.ui_settings import UiSettings, zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen

@@ -1,6 +1,10 @@
 """The application: it paints first, then opens the desk of a profile, and passes the desk's news to the screens.
 
 It does no network or disk work itself: what builds a desk runs in a thread, and a desk polls by itself.
+
+The lock of trading on the screen: locking is immediate everywhere; unlocking asks first.
+
+The desk, which is the running session of an account: one is open at a time, the next once it has stopped.
 """
 
 from __future__ import annotations
@@ -19,27 +23,156 @@ from textual.screen import Screen
 
 from tradetui.ui.app_protocols import FollowsDesk, KeyedScreen, OpenLookup, OpenMessage, ask_in_dialog, is_of_results
 from tradetui.ui.application import lazy_imports
-from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.textual_app import TextualApp
-from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
-from tradetui.ui.safe_text import notify
+from tradetui.ui.safe_text import notify, withdraw
 from tradetui.ui.settings.themes import first_theme
 from tradetui.ui.settings.ui_settings import PreferenceWriter, ProfileLook, ScreenPreferences, TableChoice, UiSettings
 
 if TYPE_CHECKING:
-    from tradetui.desk.alerts.alert_event import Alert
+    from collections.abc import Callable
+
+    from textual.app import App
+
+    from tradetui.desk.alerts.rules import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
+    from tradetui.desk.intents.intents import Intents
     from tradetui.desk.tables.rows.row_source import FeedRow
+    from tradetui.ui.alerts.alert_notices import AlertNotices
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 
+LOCKED_NOW: Final = "Trading is locked."
+
+
+class TradingLock:
+    """Locks and unlocks on the screen of an application, and calls `changed` to show it."""
+
+    def __init__(self, app: App[Any], changed: Callable[[], None]) -> None:
+        self._app = app
+        self._changed = changed
+
+    def lock(self, desk: Desk | None) -> None:
+        if desk is None or desk.intents is None:
+            notify(self._app, "There is nothing to lock: nothing can be sent.", severity="warning")
+            return
+        self._app.run_worker(self._lock(desk.intents), exit_on_error=False)
+
+    async def _lock(self, intents: Intents) -> None:
+        written = intents.set_lock(True)
+        self._changed()
+        if await written:
+            if intents.locked:
+                notify(self._app, LOCKED_NOW)
+            return
+        self._changed()
+        why = intents.trouble or "the journal cannot be used"
+        sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
+        notify(self._app, sentence, severity="error", seconds=600)
+
+    def lock_or_unlock(self, desk: Desk | None) -> None:
+        """Lock trading at once; unlocking asks first, on top of whatever is open.
+
+        With a lost journal it names the loss and asks whether to go on without it; with a failing journal, whether to
+        try again. If the API key is another account's it says so, and nothing unlocks.
+        """
+        if desk is None or desk.intents is None:
+            self.lock(desk)
+        elif desk.intents.other_owner:
+            notify(self._app, desk.intents.other_owner, severity="error", seconds=30)
+        elif desk.intents.loss is not None or desk.intents.fault is not None:
+            lazy_imports.ask_about_journal(self._app, desk.intents, self._changed)
+        elif not desk.intents.locked:
+            self.lock(desk)
+        else:
+            self._ask_to_unlock(desk, desk.intents)
+
+    def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
+        def unlock(_: bool) -> None:
+            intents.set_lock(False)
+            withdraw(self._app, LOCKED_NOW)
+            self._changed()
+
+        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
+        ask_in_dialog(self._app, lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
+
+
+_log = logging.getLogger(__name__)
+
+
+class OpenDesk:
+    """Builds and holds a desk, and what shows its alerts; both are None while no desk is open."""
+
+    def __init__(self) -> None:
+        self.desk: Desk | None = None
+        self.alert_notices: AlertNotices | None = None
+        self._unsubscribers: tuple[Callable[[], None], ...] = ()
+        self._stopping: asyncio.Future[None] | None = None
+        self._left_behind: set[asyncio.Future[None]] = set()
+
+    async def build(self, build: Callable[[], Desk]) -> Desk:
+        """Build a desk in a thread; if the caller is cancelled meanwhile, it is stopped as soon as it is there.
+
+        Nobody waits for that: what builds a desk may itself wait for somebody, as a command that asks for a password.
+        """
+        building = asyncio.ensure_future(asyncio.to_thread(build))
+        try:
+            return await asyncio.shield(building)
+        except asyncio.CancelledError:
+            left_behind = asyncio.ensure_future(_stop_once_built(building))
+            self._left_behind.add(left_behind)
+            left_behind.add_done_callback(self._left_behind.discard)
+            raise
+
+    def follow(
+        self,
+        desk: Desk,
+        make_notices: Callable[[Desk], AlertNotices],
+        *,
+        published: Callable[[Feed[FeedRow]], None],
+        alerted: Callable[[Alert], None],
+    ) -> None:
+        """Hold an opened desk, and call back for everything it publishes and alerts until it is closed."""
+        self.desk = desk
+        self.alert_notices = alert_notices = make_notices(desk)
+        delivery = desk.alerts.delivery
+        delivery.desktop = alert_notices.show_on_desktop
+        self._unsubscribers = (
+            desk.subscribe(published),
+            desk.alerts.subscribe(alerted),
+            delivery.subscribe_failures(alert_notices.say_failure),
+        )
+
+    async def close(self) -> None:
+        """Drop the desk, and wait until it, or one that an earlier call began to stop, has stopped."""
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+        self._unsubscribers = ()
+        self.alert_notices = None
+        if self.desk is not None:
+            desk, self.desk = self.desk, None
+            self._stopping = asyncio.ensure_future(desk.stop())
+        if self._stopping is not None and not self._stopping.done():
+            # The desk goes on stopping if the caller is cancelled: half stopped it would keep its files open.
+            await asyncio.shield(self._stopping)
+
+
+async def _stop_once_built(building: asyncio.Future[Desk]) -> None:
+    try:
+        desk = await building
+    except Exception:
+        return  # there is nothing to stop, and nobody waits for the reason
+    try:
+        await desk.stop()
+    except Exception:
+        _log.exception("a desk that nobody waited for could not be stopped")
+
+
 MOUSE_ON: Final = "The mouse works here again."
 MOUSE_OFF: Final = "The mouse is left to the terminal: its own selection works now. The palette switches it on again."
-_log = logging.getLogger(__name__)
 _Read = TypeVar("_Read")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tradetui.ui.alerts.alert_notices import AlertNotices
     from tradetui.ui.app_protocols import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
-    from tradetui.ui.money.chart import Chart, ChartText
+    from tradetui.ui.money.chart_panel import Chart, ChartText
     from tradetui.ui.records.lookup_screen import LookupScreen
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.desk_screen import DeskScreen
@@ -59,7 +59,7 @@ def ask_about_journal(app: App[Any], intents: Intents, changed: Callable[[], Non
 
     `changed` is called once it was written.
     """
-    from tradetui.ui.intents.journal_dialogs import LostJournalDialog, ask_to_try_again
+    from tradetui.ui.intents.journal_screen import LostJournalDialog, ask_to_try_again
 
     if intents.loss is not None:
         app.push_screen(LostJournalDialog(intents))
@@ -68,13 +68,13 @@ def ask_about_journal(app: App[Any], intents: Intents, changed: Callable[[], Non
 
 
 def confirm_dialog(title: str, question: str, action: str) -> Screen[bool | None]:
-    from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+    from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 
     return ConfirmDialog(title, question, action)
 
 
 def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
-    from tradetui.ui.application.help import HelpDialog, help_lines
+    from tradetui.ui.application.palette import HelpDialog, help_lines
 
     return HelpDialog(help_lines(keys, screen))
 
@@ -88,7 +88,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
     settings, desk = trading_app.settings, trading_app.desk
     match message:
         case app_protocols.OpenScreenList():
-            from tradetui.ui.application.navigation import open_screen_list
+            from tradetui.ui.application.palette import open_screen_list
 
             open_screen_list(lowest)
         case app_protocols.OpenDetail(title, row_id, record, zone, feed_name):
@@ -134,12 +134,11 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             columns = message.table.every_column
             ask_in_dialog(app, ColumnsDialog(message.subject, columns, message.default, before), message.chosen)
         case app_protocols.OpenProfiles():
-            from tradetui.ui.application.navigation import ask_for_profile
+            from tradetui.ui.application.palette import ask_for_profile
 
             await ask_for_profile(app)
         case app_protocols.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
-            from tradetui.ui.intents.reversal.dialog import ReversalDialog
-            from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
+            from tradetui.ui.intents.reversal.dialog import ReversalDialog, ask_for_target
 
             def show(chosen: Target) -> None:
                 app.push_screen(ReversalDialog(execution, chosen, desk.scheduler.poll_now))
@@ -153,7 +152,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
             open_creation(app, creation, name)
         case app_protocols.OpenExport(rows, columns, file_stem, title):
-            from tradetui.ui.dialogs.export_dialog import open_export
+            from tradetui.ui.dialogs.table_dialogs import open_export
 
             open_export(app, desk, rows, columns, file_stem, title)
 

@@ -1,24 +1,48 @@
 """The command palette: every action of the screen by name, and what has no key: mouse, configuration and themes.
 
 A configuration that is read again counts at once where it is stricter; looser limits wait for a restart.
+
+The two lists for going elsewhere: the screens of this account, and the profiles, each of which is an account.
+
+Each profile is named with host, UID and mode, so that nobody opens live trading for a demo.
+
+The help dialog: every key and its action, every figure of the header bar, and notes; typing filters the lines.
+
+`help_lines` collects the lines for the screen that is open, and `HelpDialog` shows those that match what is typed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
 
-from textual.app import App
+from rich.cells import cell_len
+from textual import getters, on
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
 
-from tradetui.ui.app_protocols import OpenCreation, TradingApp
+from tradetui.desk.desk import Desk
+from tradetui.desk.settings import Access
+from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
+from tradetui.ui.app_protocols import KeyedScreen, OpenCreation, OpenLookup, TradingApp, ask_in_dialog
+from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
+from tradetui.ui.header.header_bar import Alarm
 from tradetui.ui.intents.creation.titles import choices
-from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, BINDINGS, shown_keys
+from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import THEMES
+from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary
+from tradetui.ui.table.desk_screen import DeskScreen
+from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import ConfigurationReload
@@ -125,3 +149,227 @@ def _sentences(result: ConfigurationReload) -> list[str]:
     if result.needs_restart:
         sentences.append(f"After a restart, or once the profile is opened again: {'; '.join(result.needs_restart)}.")
     return sentences
+
+
+SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the list of profiles
+UNKNOWN_UID: Final = "UID known once open"
+_MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
+_TITLES: Final = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
+"""Titles of bindings that open a screen without a single table."""
+
+
+def open_screen_list(screen: DeskScreen) -> None:
+    titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
+    names = [*PANELS, *(name for name in (*LOOKUPS, *_TITLES) if screen.blocking_reason(name) is None)]
+
+    async def go(index: int) -> None:
+        if (name := names[index]) in LOOKUPS:
+            screen.post_message(OpenLookup(name))
+        elif name in _TITLES:
+            await screen.run_action(BINDING_OF_ID[name].action)
+        else:
+            await screen.trade_app.open_panel(name)
+
+    options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
+    chosen = names.index(screen.screen_name) if screen.screen_name in names else 0
+    ask_in_dialog(screen, ChoiceDialog("Screens", options, chosen), go)
+
+
+async def ask_for_profile(app: App[Any]) -> None:
+    """Show the profiles with what their configuration says now, and open the chosen one."""
+    trading_app = cast(TradingApp, app)
+    profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
+    summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
+
+    def pick(index: int) -> None:
+        if index != trading_app.chosen or trading_app.desk is None:
+            trading_app.open_profile(index)
+
+    names = [profile.name for profile in profiles]
+    lines = profile_lines(names, summaries, None if trading_app.desk is None else trading_app.chosen)
+    ask_in_dialog(app, ChoiceDialog("Profiles", lines, trading_app.chosen), pick)
+
+
+async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
+    """A profile's line; of the open one, what its desk knows, which may be more than its configuration says."""
+    if inline:
+        summary = profile.summary()
+    else:
+        try:
+            async with asyncio.timeout(SUMMARY_S):
+                summary = await asyncio.to_thread(profile.summary)
+        except TimeoutError:
+            return ProfileSummary(trouble="its configuration could not be read in time")
+    if desk is None or desk.settings.name != profile.name:
+        return summary
+    uid = desk.account.uid if desk.account is not None else None
+    mode = _MODES.get(desk.access, "trade")
+    return summary._replace(uid=uid or summary.uid, mode=mode, trouble="")
+
+
+def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
+    """One line per profile, their figures aligned; `open_index` is None where none is open."""
+    sound, rows = [], []
+    for index, (name, summary) in enumerate(zip(names, summaries, strict=True)):
+        state = "open" if index == open_index else ""
+        figures = (
+            (summary.trouble, "", "") if summary.trouble else (summary.host, summary.uid or UNKNOWN_UID, summary.mode)
+        )
+        row = [scrub(text) for text in (name, *figures, state)]
+        rows.append(row)
+        if not summary.trouble:
+            sound.append(row)
+    # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
+    name_width = max((cell_len(row[0]) for row in rows), default=0)
+    widths = [name_width, *(max((cell_len(row[column]) for row in sound), default=0) for column in range(1, 5))]
+    return [
+        "  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+_BESIDE_LINES: Final = 10  # cells of the dialog and its frame beside the lines
+_NARROWEST: Final = 12  # the fewest cells of a key's description
+
+
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """One line: `keys` is empty for a figure or a note, `off` is why the keys do nothing now, empty where they do."""
+
+    group: str
+    keys: str
+    name: str
+    about: str
+    off: str = ""
+
+    def matches(self, text: str) -> bool:
+        """Whether every word of a text is in the line in any case; a `/` before a word only begins a search."""
+        line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
+        return all((word.removeprefix("/") or word) in line for word in text.casefold().split())
+
+    def content(self, width: int) -> Content:
+        """The line in `width` cells; the description is wrapped under itself."""
+        keys = Content.styled(f"  {self.keys:<11} ", "bold $primary") if self.keys else Content("  ")
+        name_width = _KEY_NAME_WIDTH if self.keys else _LABEL_WIDTH
+        head = Content.assemble(keys, f"{self.name:<{name_width}}")
+        about, style = (f"now off: {self.off}", "$warn") if self.off else (self.about, "$quiet")
+        indent = head.cell_length
+        wrapped = textwrap.wrap(about, max(_NARROWEST, width - indent))
+        return Content.assemble(head, (f"\n{' ' * indent}".join(wrapped), style))
+
+
+def help_lines(changed_keys: Mapping[str, str], screen: KeyedScreen) -> list[HelpLine]:
+    """The help for a screen; `changed_keys` are the profile's own keys, by the binding's id."""
+    lines = []
+    for binding in BINDINGS:
+        if not screen.hides(binding.id):
+            keys = shown_keys(changed_keys.get(binding.id, binding.keys))
+            off = screen.blocking_reason(binding.id) or ""
+            lines.append(HelpLine(binding.group, keys, binding.description, binding.tooltip, off))
+    lines += [HelpLine("Header", "", label, about) for label, about in HEADER_FIGURES]
+    lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
+    return lines
+
+
+class HelpDialog(DimmingScreen[None]):
+    """Shows lines of help under the titles of their groups, below a box in which one types to search."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "back", "Clear, then close"),
+        ("f1", "dismiss", "Close"),
+        ("down", "scroll(1)", "Down"),
+        ("up", "scroll(-1)", "Up"),
+        ("pagedown", "page(1)", "Page down"),
+        ("pageup", "page(-1)", "Page up"),
+    ]
+    AUTO_FOCUS = "Input"
+    _box = getters.query_one(Input)
+    _text = getters.query_one("#help", Static)
+    _scroll = getters.query_one(VerticalScroll)
+
+    def __init__(self, lines: Sequence[HelpLine]) -> None:
+        super().__init__(classes="dialog -tall")
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        with self.framed("Help", "Esc clears, then closes"):
+            yield LineBox(placeholder="type to search: a key, a name, a figure of the header")
+            with VerticalScroll(can_focus=False):
+                yield Static(id="help", markup=False)
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        self._text.update(self._matching(event.value))
+        self._scroll.scroll_home(animate=False)
+
+    def action_back(self) -> None:
+        if self._box.value:
+            self._box.value = ""
+        else:
+            self.dismiss()
+
+    def action_page(self, pages: int) -> None:
+        self.action_scroll(pages * self._scroll.size.height)
+
+    def _matching(self, text: str) -> Content:
+        shown = [line for line in self._lines if line.matches(text)]
+        if not shown:
+            return Content.styled("No key and no figure matches. Esc clears the search.", "$quiet")
+        contents: list[Content] = []
+        for group in dict.fromkeys(line.group for line in shown):
+            contents.append(Content.styled(group, "bold $primary"))
+            contents += [line.content(self._width) for line in shown if line.group == group]
+            contents.append(Content(""))
+        return Content("\n").join(contents[:-1])
+
+    @property
+    def _width(self) -> int:
+        """Cells of a line; before the first layout, of the future dialog."""
+        return self._text.content_size.width or self.app.size.width - _BESIDE_LINES
+
+    def on_resize(self) -> None:
+        self._text.update(self._matching(self._box.value))
+
+
+HEADER_FIGURES: Final = (
+    ("LIVE DEMO SANDBOX", "whose money it is: real, the exchange's demo trading, or the embedded exchange"),
+    ("TRADE LOCKED MONITOR", "what this session may do: send, send after unlocking, only read"),
+    ("KEY READS ONLY", "the API key has no permission to trade futures: the exchange would refuse what is sent"),
+    ("hedge · 4100…", "the profile and the account's UID"),
+    ("● 38 ms", "the link works; time from a request to its reply"),
+    ("▲ degraded", "some panels could not be read in time"),
+    ("✗ refused", "the exchange refuses this account's calls; the reason stands above the panels"),
+    ("✗ link down", "the exchange cannot be reached; the figures are as old as they say"),
+    ("clock", "how far this machine's clock is ahead of the exchange's; above 5 s nothing is sent"),
+    (
+        "rate limit",
+        "calls of the last minute, as a share of those it allows; halved or slowed: rows are read less often",
+    ),
+    ("equity", "wallet balance and unrealised profit of all futures accounts, in USDT"),
+    ("today", "equity since the day began in the profile's zone, or since the day's first sample, without transfers"),
+    ("open", "unrealised profit of all open positions, in USDT; ~ marks coin-margined ones converted at the mark"),
+    ("free", "free margin of the futures account that has least of it, in per cent of its equity"),
+    ("margin ratio", "maintenance margin by equity of the account nearest to liquidation; at 100 % it is liquidated"),
+    ("exposure", "value of all positions, long and short together, as a multiple of equity"),
+    ("union margin", "what the assets of a multi-asset account are worth as margin, at the exchange's rates"),
+    ("available", "how much of the union margin is free"),
+    ("equity+union", "the equity of accounts of one coin, and what a multi-asset account is worth as margin"),
+    (Alarm.OTHER_OWNER, "the API key is not of the account that the profile names: nothing is sent"),
+    (Alarm.JOURNAL_LOST, "what was sent is not known any more: nothing is sent before you accept that"),
+    ("JOURNAL CANNOT BE …", "the journal of what is sent fails: nothing is sent before it takes entries again"),
+    (Alarm.LOCKED_HERE_ONLY, "the lock could not be written: other sessions of the account may still send"),
+    (Alarm.OTHER_JOURNAL, "a session with another data directory has an order of this symbol under way"),
+    (Alarm.UNKNOWN_OUTCOME, "an order may or may not have been carried out; the journal shows it"),
+    (Alarm.NOT_SETTLED, "an order is under way, or its outcome is still looked for; the journal shows it"),
+    (Alarm.NOT_KEPT, "rows of this session cannot be written to the disk"),
+    ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
+)
+"""A figure as the bar writes it, and its meaning."""
+NOTES: Final = (
+    ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
+    ("filters", "Filters are regular expressions without case; a leading ! shows what does not match."),
+    ("own keys", "Every key can be changed in the profile's [keys] table by the id that `tradetui keys` prints."),
+    ("selection", "Mouse off in the palette, or mouse = false in the profile, lets the terminal select text."),
+)
+_KEY_NAME_WIDTH: Final = 16
+_LABEL_WIDTH: Final = max(len(label) for label, _ in HEADER_FIGURES) + 1

@@ -18,9 +18,8 @@ from textual.screen import Screen
 from tradetui.ui.app_protocols import KeyedScreen, SeesEveryKey
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.settings.themes import THEMES
-from tradetui.ui.terminal.ascii_filter import AsciiFilter
 from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
-from tradetui.ui.terminal.drawn_once import StyledOnce
+from tradetui.ui.terminal.drawn_once import AsciiFilter, StyledOnce
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter

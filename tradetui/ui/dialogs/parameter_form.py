@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
-from tradetui.ui.key_bindings.line_box import LineBox
+from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import sanitized
 
 

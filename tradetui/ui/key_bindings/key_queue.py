@@ -3,6 +3,8 @@
 Textual gives every key to the widget that has the focus at that moment, while the key before may still be on its way
 to the handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, would then
 be lost or change their order, and Enter could press another button than the one the trader saw.
+
+The box for one line of text: a paste is inserted whole, or a notice says that it was not.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from textual import events
+from textual import events, on
+from textual.widgets import Input
+
+from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -149,3 +154,28 @@ class KeyOrder:
         # A bound method: its parameters are looked up once, not each of the fifteen times a key passes here.
         if node.call_later(passed.set) if work is None else node.call_later(at_its_turn, work):
             await passed.wait()
+
+
+LONGEST_TEXT: Final = 1_400  # characters that a box takes: more than thirty addresses
+
+
+def one_line(text: str) -> str:
+    """The lines of a text joined by blanks, without empty ones and the space around each."""
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
+
+
+class LineBox(Input):
+    """An input whose cursor does not blink, and that reports every text it loses."""
+
+    @on(events.Mount)
+    def _begin(self) -> None:
+        self.max_length, self.cursor_blink = LONGEST_TEXT, False
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()  # Textual's own method keeps the first line alone
+        event.stop()
+        if text := one_line(event.text):
+            self.replace(text, *self.selection)
+
+    def restricted(self) -> None:
+        notify(self.app, f"A box takes {LONGEST_TEXT:,} characters at most: this was not put in.", severity="warning")

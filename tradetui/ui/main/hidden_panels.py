@@ -21,7 +21,7 @@ from tradetui.wire.text import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.feeds.polling.snapshot import Snapshot
+    from tradetui.desk.feeds.polling.feed import Snapshot
     from tradetui.desk.tables.cells.cell_format import CellFormat
     from tradetui.desk.tables.rows.row_source import FeedRow
 

@@ -1,4 +1,9 @@
-"""The main screen: the account's positions, orders, fills, stops and balances live in five panels, and its keys."""
+"""The main screen: the account's positions, orders, fills, stops and balances live in five panels, and its keys.
+
+Which keys of the main screen can do something now, and why the others cannot.
+
+A position that has just closed under the cursor: it keeps `R` from reversing the row that took its place.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,22 @@ from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual import events, getters, on
 from textual.app import ComposeResult
 
+from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
-from tradetui.desk.tables.table import PANELS, POSITIONS
+from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
-from tradetui.ui.header.header_bar import HeaderBar
-from tradetui.ui.header.header_content import show_session
+from tradetui.ui.header.header_bar import HeaderBar, show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.possible_actions import PossibleActions
-from tradetui.ui.main.vanished_position import VanishedPosition
 from tradetui.ui.safe_text import Notice, notify
-from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
@@ -33,8 +36,80 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
+    from tradetui.trading.positions import Position
     from tradetui.ui.key_bindings.key_queue import TypedInput
     from tradetui.ui.settings.ui_settings import UiSettings
+    from tradetui.ui.table.record_table import RecordTable
+
+
+class PossibleActions(NamedTuple):
+    """The actions that the desk, None before it is open, and the focused panel allow."""
+
+    desk: Desk | None
+    panel: Panel[FeedRow]
+    settings: UiSettings
+
+    @property
+    def may_trade(self) -> bool:
+        """Whether the session may send anything, or is expected to before it is open."""
+        return self.settings.access != Access.MONITOR if self.desk is None else self.desk.intents is not None
+
+    @property
+    def has_other_view(self) -> bool:
+        """Whether the panel has another view: of triggers, the waiting ones, if the exchange reports them."""
+        return self.desk is not None and self.desk.has_other_view(self.panel.kind.name)
+
+    def by_binding(self) -> dict[str, bool]:
+        """Whether a binding of the main screen can do something now, by its id; `REASONS` has why it cannot."""
+        desk, has_history = self.desk, self.panel.kind.history_title is not None
+        trades = desk is not None and desk.intents is not None
+        return {
+            "history": has_history and desk is not None and desk.archive is not None,
+            "dates": has_history and desk is not None,
+            "view": self.has_other_view,
+            "product": desk is None or len(desk.settings.product_types) > 1,
+            "profile": len(self.settings.profiles) > 1,
+            "poll_now": desk is not None,
+            "reverse": trades,
+            "lock": trades,
+            "lock_at_once": trades,
+        }
+
+    def blocking_reason(self, binding: str, failure: str | None) -> str | None:
+        """Why a binding does nothing now, where `REASONS` is not exact; `failure` is why no desk could be opened."""
+        desk = self.desk
+        if desk is None and binding in ("reverse", "lock", "lock_at_once") and self.may_trade:
+            return failure or "still starting"
+        if binding == "view" and self.panel.kind.name == TRIGGERS.name and not self.has_other_view:
+            return "the exchange does not report the stops that wait"
+        if binding == "history" and desk is not None and desk.archive is None:
+            if desk.storage.trouble:
+                return f"nothing is saved: {desk.storage.trouble}"
+            if self.panel.kind.history_title is not None:
+                return "the account is not known yet"
+        return None
+
+
+class VanishedPosition:
+    """The position that closed under the cursor since the key before this one; keys of one burst count as one key."""
+
+    def __init__(self, table: RecordTable[Position]) -> None:
+        self._table = table
+        self._position: Position | None = None
+
+    def note_key(self, *, in_burst: bool) -> None:
+        vanished = self._table.cursor.take_vanished()
+        if vanished is not None or not in_burst:
+            self._position = vanished
+
+    @property
+    def sentence(self) -> str:
+        """Why the key that was pressed acts on no row; empty where no position has closed."""
+        if self._position is None:
+            return ""
+        name = f"{self._position.symbol} {self._position.shown_leg.upper()}"
+        return f"{name} has just closed; press the key again for the row under the cursor now."
+
 
 REFRESHED_EVERY_S = 1.0
 _PAUSED: Final = "PAUSED: rows stand still while reading goes on · {pause} resumes"

@@ -12,16 +12,15 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
+from tradetui.desk.feeds.polling.feed import FeedError
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS
-from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.table import PANELS, POSITIONS
-from tradetui.ui.main.layout import PanelNeed, panels_shown, regions
-from tradetui.ui.main.panel import Panel, PanelReading
+from tradetui.ui.main.panel import Panel, PanelNeed, PanelReading, panels_shown, regions
 from tradetui.ui.table.table_screen import show_choice
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.feeds.polling.snapshot import Snapshot
+    from tradetui.desk.feeds.polling.feed import Snapshot
     from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.settings.ui_settings import ScreenPreferences
 

@@ -1,21 +1,172 @@
-"""The panel of a chart, drawn beside the loop so that no key waits for it, and again only if data or size changed."""
+"""The panel of a chart, drawn beside the loop so that no key waits for it, and again only if data or size changed.
+
+The charts of a period as plain values, before anything is drawn: the curve of equity, or the bars of daily results.
+
+It imports no plotting library: `plot` draws them, `chart_panel` shows them.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
-from typing import Final, TypeAlias
+from enum import StrEnum
+from typing import Final, NamedTuple, TypeAlias
 
 from textual import events, on, work
 from textual.content import Content
 from textual.widget import Widget
 
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
-from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.ui.money.chart import Chart, ChartInk, ChartText
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, percent_points
+from tradetui.desk.tables.cells.column import money
+from tradetui.trading.results.periods import day_start_ms
+from tradetui.ui.money.result_panel import dated_in_period
 from tradetui.ui.safe_text import sanitized
+from tradetui.wire.exchange_time import DAY_MS
+
+_ENOUGH_OF_THE_PERIOD: Final = 3
+"""The curve is shown first if equity was sampled over at least a third of the period's days."""
+_LATE_PARTS: Final = 20
+"""The sentence below says since when equity is known if a twentieth of the period was over by then."""
+_LONG_MS: Final = 14 * DAY_MS
+"""For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
+
+
+class ChartInk(StrEnum):
+    """The kinds of pieces of a chart; a theme gives each a colour."""
+
+    AXIS = "axis"
+    CURVE = "curve"
+    GAIN = "gain"
+    LOSS = "loss"
+
+
+ChartText: TypeAlias = tuple[tuple[tuple[str, ChartInk], ...], ...]
+
+
+class ChartPoint(NamedTuple):
+    """An amount at a time (Unix ms)."""
+
+    at_ms: int
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A curve in pieces, with unknown stretches between them, or bars; from `since` to `until` (Unix ms).
+
+    A bar stands at its day's noon. Transfers are deposits and, below zero, withdrawals.
+    """
+
+    since: int
+    until: int
+    zone: tzinfo = UTC
+    segments: tuple[tuple[ChartPoint, ...], ...] = ()
+    bars: tuple[ChartPoint, ...] = ()
+    transfers: tuple[ChartPoint, ...] = ()
+
+    @property
+    def points(self) -> Sequence[ChartPoint]:
+        return [point for segment in self.segments for point in segment] or self.bars
+
+    @property
+    def range(self) -> tuple[Decimal, Decimal]:
+        """The least and the greatest amount; bars stand on zero."""
+        amounts = [point.amount for point in self.points] + ([Decimal(0)] if self.bars else [])
+        return min(amounts), max(amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class TitledChart:
+    """A chart, or the sentence in its place, with its title and the sentence below it."""
+
+    title: str
+    content: Chart | str
+    below: str = ""
+
+
+def shows_equity_first(results: PeriodResults) -> bool:
+    """Whether the curve of equity says more than the bars: it is known for a good part of the period."""
+    curve = results.equity.curve
+    if not curve or not results.days:
+        return bool(curve)
+    sampled = sum(stretch[-1].time - stretch[0].time for stretch in curve)
+    first = results.days[0].day
+    assert first is not None
+    traded = results.now_ms - day_start_ms(first, results.period.zone)
+    return sampled * _ENOUGH_OF_THE_PERIOD >= traded
+
+
+def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple[str, ...] = ()) -> TitledChart:
+    """The curve of equity, deposits and withdrawals taken out and marked; there is none where symbols are chosen."""
+    equity = results.equity
+    part = "" if equity.time_weighted is None else f" {percent_points(equity.time_weighted, signed=True)} %"
+    title = f"Equity without deposits, {USDT}{part}"
+    if not equity.curve:
+        if symbols:
+            nothing = "Equity is of the whole account:\nit is not shown for chosen symbols."
+        elif equity.sampled_from is None:
+            nothing = "No equity was sampled in this period.\ntradetui samples it once a minute while it runs."
+        else:
+            nothing = "Deposits and withdrawals of this period are not known,\nso the curve cannot leave them out."
+        return TitledChart(title, nothing)
+    segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
+    transfers = tuple(ChartPoint(flow.time, flow.amount) for flow in equity.transfers or ())
+    since, until = _bounds(results)
+    chart = Chart(since, until, results.period.zone, segments, transfers=transfers)
+    parts = [_transfers_text(transfers, cell_format)]
+    first = segments[0][0].at_ms
+    if first - since > (until - since) // _LATE_PARTS:
+        moment = dated_in_period(first, results)
+        is_long = until - since > _LONG_MS
+        parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")
+    if len(segments) > 1:
+        parts.append("gap: not running")
+    return TitledChart(title, chart, " · ".join(filter(None, parts)))
+
+
+def result_chart(results: PeriodResults) -> TitledChart:
+    title, zone = f"Result by day, {USDT}", results.period.zone
+    bars = tuple(
+        ChartPoint(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None
+    )
+    if not bars:
+        return TitledChart(title, "Nothing was traded in this period.")
+    since, until = _bounds(results)
+    green, red, flat = results.green_days, results.red_days, results.flat_days
+    return TitledChart(title, Chart(since, until, zone, bars=bars), f"green {green} · red {red} · flat {flat}")
+
+
+def _bounds(results: PeriodResults) -> tuple[int, int]:
+    period = results.period
+    if period.since is not None:
+        return period.since, period.until
+    known = [day_start_ms(line.day, period.zone) for line in results.days[:1] if line.day is not None]
+    if results.equity.sampled_from is not None:
+        known.append(results.equity.sampled_from)
+    return min(known, default=period.until - 1), period.until
+
+
+def _noon_ms(day: date, zone: tzinfo) -> int:
+    return (day_start_ms(day, zone) + day_start_ms(day + timedelta(days=1), zone)) // 2
+
+
+def _transfers_text(transfers: tuple[ChartPoint, ...], cell_format: CellFormat) -> str:
+    deposits = [transfer.amount for transfer in transfers if transfer.amount > 0]
+    withdrawals = [transfer.amount for transfer in transfers if transfer.amount < 0]
+    has_both = bool(deposits) and bool(withdrawals)
+    parts = []
+    for amounts, one, direction in ((deposits, "deposit", "in"), (withdrawals, "withdrawal", "out")):
+        if amounts:
+            several = direction if has_both else f"{one}s"
+            name = one if len(amounts) == 1 and not has_both else f"{len(amounts)} {several}"
+            parts.append(f"{name} {money(sum(amounts, Decimal(0)), USDT, cell_format, signed=True)}")
+    return f"▲ {', '.join(parts)}" if parts else ""
+
 
 _SMALLEST_WIDTH: Final = 40
 _SMALLEST_HEIGHT: Final = 10

@@ -21,17 +21,14 @@ from textual.widget import Widget
 from tradetui.desk.results.period_query import PeriodChoice
 from tradetui.desk.results.period_results import ResultLine
 from tradetui.desk.results.result_columns import amount_text, are_all_converted, result_columns, result_totals
-from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.cell_format import CONVERTED, CellFormat
 from tradetui.desk.tables.cells.column import Footer
-from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.trading.results.periods import Grouping, month_of
-from tradetui.ui.money import money_sentences
+from tradetui.ui.money import result_panel
 from tradetui.ui.money.calendar_panel import DAYS_A_WEEK, LARGEST_CELL, SMALLEST_CELL, CalendarPanel, DayNet, MonthGrid
-from tradetui.ui.money.chart import equity_chart, result_chart, shows_equity_first
-from tradetui.ui.money.chart_panel import ChartPanel
-from tradetui.ui.money.period_reading import PeriodReading
-from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel, result_rows
+from tradetui.ui.money.chart_panel import ChartPanel, equity_chart, result_chart, shows_equity_first
+from tradetui.ui.money.result_panel import INNER_WIDTH, PeriodReading, ResultPanel, result_rows
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TitledFrame, nothing_matches
@@ -195,14 +192,14 @@ class MoneyPanels(Container):
         reading, result_frame = self._reading, self.query_one("#money-result", TitledFrame)
         is_converted = reading.results is not None and reading.results.total.is_converted
         result_frame.entitle(sanitized("Result" + (CONVERTED_TITLE if is_converted else "")))
-        reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
+        reason = "" if reading.results is None else result_panel.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
         if self.table.sort_filter.pattern and self.table.model.source.count:
             nothing = nothing_matches(self.table, self._key_named)
         elif reading.results is None:
             nothing = "reading …"
         else:
-            nothing = money_sentences.nothing_sentence(reading, reading.results, self._key_named)
+            nothing = result_panel.nothing_sentence(reading, reading.results, self._key_named)
         grouped = f"By {self.grouping}{CONVERTED_TITLE if self._all_converted else ''}"
         self._groups_frame.say(f"{grouped} {self.table.sort_filter.pattern_title}".strip(), nothing)
 
@@ -250,7 +247,7 @@ class MoneyPanels(Container):
             if line.day is not None and month_of(line.day) == month
         }
         grid = MonthGrid(month, nets)
-        self.calendar.show(grid, money_sentences.calendar_notes(grid, cell_format, self._key_named("rows")))
+        self.calendar.show(grid, result_panel.calendar_notes(grid, cell_format, self._key_named("rows")))
 
     def _groups_footer(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> Footer:
         totals = result_totals(lines, cell_format, str(self.grouping))

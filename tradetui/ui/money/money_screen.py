@@ -21,19 +21,16 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips
-from tradetui.ui.header.header_bar import HeaderBar, header_lines
-from tradetui.ui.header.header_content import show_session
+from tradetui.ui.header.header_bar import HeaderBar, header_lines, show_session
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
 from tradetui.ui.key_bindings.key_footer import Hints
-from tradetui.ui.money import money_sentences
+from tradetui.ui.money import result_panel
 from tradetui.ui.money.calendar_panel import CalendarPanel
 from tradetui.ui.money.chart_panel import ChartPanel, DrawChart
 from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
-from tradetui.ui.money.period_reading import PeriodReading
-from tradetui.ui.money.result_panel import Opens, ResultPanel
+from tradetui.ui.money.result_panel import Opens, PeriodReading, ResultPanel
 from tradetui.ui.safe_text import Notice, sanitized
-from tradetui.ui.settings.time_zones import zone_named
-from tradetui.ui.settings.ui_settings import UiSettings
+from tradetui.ui.settings.ui_settings import UiSettings, zone_named
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
@@ -112,7 +109,7 @@ class MoneyScreen(TableScreen):
     def refresh_states(self) -> None:
         reading = self._reading
         first_known = reading.results.days[0].day if reading.results is not None and reading.results.days else None
-        sentences = money_sentences.period_sentences(reading.period, first_known, reading.symbols, self.today)
+        sentences = result_panel.period_sentences(reading.period, first_known, reading.symbols, self.today)
         self._bar.show(reading.choice, sentences)
         self._panels.show_titles()
         self._note.update(sanitized(self._note_sentence))
@@ -133,11 +130,11 @@ class MoneyScreen(TableScreen):
 
     def _results_sentence(self, results: PeriodResults, *, is_short: bool) -> str:
         reading = self._reading
-        wallet = money_sentences.wallet_sentence(results, self.cell_format, reading.bills_refused, is_short=is_short)
+        wallet = result_panel.wallet_sentence(results, self.cell_format, reading.bills_refused, is_short=is_short)
         if self.desk is None:
             return wallet
         today, unknown_because = self.desk.today(), self.desk.today_unknown_because
-        reason = money_sentences.today_reason(today, unknown_because, self.desk.zone, is_short=is_short)
+        reason = result_panel.today_reason(today, unknown_because, self.desk.zone, is_short=is_short)
         return " · ".join(filter(None, (wallet, reason)))
 
     def _hinted_bindings(self) -> list[KeyBinding]:
@@ -320,7 +317,7 @@ class MoneyScreen(TableScreen):
         self, period: Period, symbols: tuple[str, ...], figures: ResultFigures | None, coin: str = USDT
     ) -> None:
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
-        beyond_rows = money_sentences.funding_beyond_fills(figures, coin, self.cell_format)
+        beyond_rows = result_panel.funding_beyond_fills(figures, coin, self.cell_format)
         self.post_message(OpenHistory(FILLS.name, dates, beyond_rows))
 
     async def action_back(self) -> None:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import plotext
 
 from tradetui.trading.results.periods import day_start_ms, month_of
-from tradetui.ui.money.chart import Chart, ChartInk, ChartPoint, ChartText
+from tradetui.ui.money.chart_panel import Chart, ChartInk, ChartPoint, ChartText
 from tradetui.wire.exchange_time import DAY_MS, unix_ms, utc_moment
 
 _BELOW: Final = 2  # lines under the canvas: the axis and its labels

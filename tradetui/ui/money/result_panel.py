@@ -3,13 +3,22 @@
 Enter on a row opens what the figure was summed of. An amount that is not known is a dash, and one of which rows are
 missing is marked: a sum of what happens to be known is never shown as whole. That some of it was converted stands in
 the panel's title.
+
+The period chosen on the screen `m`, and the results that were read last: of the period, and of the calendar's month.
+
+They stay until the next reading has succeeded as a whole, so that figures of two moments never stand together.
+
+The sentences beside the figures of a period: what the wallet did, and why something is not known or not there.
+
+They decide nothing: each is worked out from results that were read before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -20,18 +29,26 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.desk import Desk
+from tradetui.desk.results.period_query import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
-from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
-from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
-from tradetui.desk.tables.time_format import date_text
+from tradetui.desk.results.result_columns import amount_text
+from tradetui.desk.results.results_reader import ResultsReader
+from tradetui.desk.results.today import TodayResult
+from tradetui.desk.tables.cells.cell_format import CONVERTED, UNKNOWN, CellFormat, number, percent, percent_points
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, money, tone_of
+from tradetui.desk.tables.rows.date_filter import DateFilter
+from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.contract_math import exact_digits
-from tradetui.trading.results.periods import day_at
+from tradetui.trading.results.periods import day_at, month_of
 from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.money.calendar_panel import MonthGrid
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
-from tradetui.wire.text import scrub
+from tradetui.ui.settings.ui_settings import zone_label
+from tradetui.wire.exchange_time import utc_moment
+from tradetui.wire.text import counted, scrub
 
 _MARGIN, _NAME, _AMOUNT, _MARK, _LEFT_NOTE, _RIGHT_NOTE = 1, 13, 10, 1, 9, 10
 INNER_WIDTH = _MARGIN + _NAME + _AMOUNT + _MARK + _LEFT_NOTE + _RIGHT_NOTE + _MARGIN
@@ -283,3 +300,288 @@ def _exact(value: Decimal | None) -> str:
 
 def _signed_percent(part: Decimal | None) -> str:
     return UNKNOWN if part is None else f"{percent_points(part, signed=True)} %"
+
+
+READ_EVERY_S: Final = 5.0  # seconds between readings of the figures while new fills come in
+_PAUSE_PER_READING: Final = 20  # reading takes a twentieth of the time at most, however long one reading is
+_CHOICES: Final = tuple(PeriodChoice)
+
+
+class PeriodReading:
+    """The period that is chosen and the newest results of it; days begin in `zone`."""
+
+    def __init__(self, zone: tzinfo, opened_ms: int) -> None:
+        """`opened_ms` (Unix) determines today before anything was read."""
+        self.zone = zone
+        self._named = PeriodChoice.MONTH  # the named period, also while typed dates replace it
+        self.dates: DateFilter | None = None
+        self.symbols: tuple[str, ...] = ()
+        """The chosen symbols; empty for all, and after another choice until the next reading."""
+        self.results: PeriodResults | None = None
+        self.month: PeriodResults | None = None
+        self.audits_days = False
+        """Whether the unexplained part is computed for each day, which takes as long as all the rest."""
+        self.has_any = True  # whether there is a fill at all, in any period
+        self.fills_to_book: int | None = None
+        """How many fills the archive still has to book before anything can be read."""
+        self.trouble = ""  # why the last reading failed
+        self.bills_refused = ""  # why the exchange gives no bills of the account; empty where it does
+        self._now_ms = opened_ms
+        self._read_at = 0.0
+        self._took_s = 0.0
+        self._read_state: object = None
+
+    @property
+    def choice(self) -> PeriodChoice | None:
+        """The named period; None for typed dates."""
+        return self._named if self.dates is None else None
+
+    @property
+    def period(self) -> Period:
+        if self.dates is None:
+            return period_of(self._named, self._now_ms, self.zone)
+        first = None if self.dates.since is None else day_at(self.dates.since, self.zone)
+        last_ms = self._now_ms if self.dates.until is None else min(self.dates.until, self._now_ms)
+        return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
+
+    def total_figures(self) -> ResultFigures | None:
+        """The figures of the whole chosen period; None before they were read."""
+        results = self.results
+        return None if results is None or results.period != self.period else results.total
+
+    def day_figures(self, day: date) -> ResultFigures | None:
+        """The figures of a day, of the period or of the calendar's month; None where it has none."""
+        known = [results for results in (self.results, self.month) if results is not None]
+        return next((line.figures for results in known for line in results.days if line.day == day), None)
+
+    def choose(self, choice: PeriodChoice) -> None:
+        self._named, self.dates, self.symbols = choice, None, ()
+
+    def step(self, by: int) -> bool:
+        """Choose the next longer or shorter period; returns whether there is one."""
+        following = max(0, min(_CHOICES.index(self._named) + by, len(_CHOICES) - 1))
+        if _CHOICES[following] is self.choice:
+            return False
+        self.choose(_CHOICES[following])
+        return True
+
+    def choose_dates(self, dates: DateFilter | None) -> None:
+        """Choose the days of a filter and its symbols; None goes back to the named period before it."""
+        self.dates, self.symbols = dates, ()
+
+    def is_due(self, desk: Desk) -> bool:
+        """Whether there is something new to read, and the last reading is long enough ago."""
+        waited = desk.clock.monotonic() - self._read_at
+        return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _state_of(desk) != self._read_state
+
+    async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
+        """Read the period and the calendar's month; `progress` is called whenever `fills_to_book` has changed."""
+        reader = desk.results()
+        if reader is None:
+            return
+        begun, state = desk.clock.monotonic(), _state_of(desk)
+        self._now_ms = desk.client.server_clock.now_ms
+
+        def show_booking(fills_to_book: int) -> None:
+            self.fills_to_book = fills_to_book
+            progress()
+
+        try:
+            await self._choose_symbols(reader)
+            await self._read_figures(desk, reader, month, show_booking)
+            self.trouble = ""
+        except (sqlite3.Error, OSError) as problem:
+            self.trouble = f"The archive cannot be read: {problem}"
+        finally:
+            self.fills_to_book = None
+        self._read_at, self._read_state = desk.clock.monotonic(), state
+        self._took_s = self._read_at - begun
+
+    async def _read_figures(
+        self, desk: Desk, reader: ResultsReader, month: date, show_booking: Callable[[int], None]
+    ) -> None:
+        """Read everything, and only then replace what was read before."""
+        product_types = desk.settings.product_types
+        period_query = replace(self._query(desk, self.period), audits_days=self.audits_days)
+        results = await reader.period(period_query, show_booking)
+        whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
+        month_results = await reader.period(replace(self._query(desk, whole_month), with_equity=False))
+        has_any = bool(results.days or month_results.days)
+        if not has_any:
+            every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
+            all_days = PeriodQuery(every_day, self._now_ms, product_types, with_equity=False)
+            has_any = bool((await reader.period(all_days)).days)
+        self.bills_refused = await reader.bills_refused(product_types)
+        self.results, self.month, self.has_any = results, month_results, has_any
+
+    async def _choose_symbols(self, reader: ResultsReader) -> None:
+        """Find the symbols that the typed pieces of names mean; where there are none, the pieces count as symbols."""
+        if self.dates is not None and self.dates.symbols and not self.symbols:
+            known = await reader.symbols()
+            self.symbols = tuple(filter(self.dates.keeps_symbol, known)) or self.dates.symbols
+
+    def _query(self, desk: Desk, period: Period) -> PeriodQuery:
+        return PeriodQuery(period, self._now_ms, desk.settings.product_types, self.symbols or None)
+
+
+def _state_of(desk: Desk) -> object:
+    """The state on which figures depend: new fills, the minute of equity sampling, and whether there is an archive."""
+    return desk.fills.snapshot.generation, desk.clock.wall_ms() // 60_000, desk.archive is None
+
+
+def wallet_sentence(
+    results: PeriodResults, cell_format: CellFormat, bills_refused: str, *, is_short: bool = False
+) -> str:
+    """The wallet's change with its parts, or the unknown part; then the pieces that are not read yet.
+
+    `bills_refused` is why the exchange gives no bills, if so. `is_short` leaves out what the panel of results has, too.
+    """
+    moved, transferred = results.wallet_moved, results.equity.transferred
+
+    def signed(amount: Decimal | None) -> str:
+        return money(amount, USDT, cell_format, signed=True)
+
+    net = signed(results.total.net)
+    if moved is not None and is_short:
+        parts = [f"Wallet moved {signed(moved)}, transfers {signed(transferred)}"]
+    elif moved is not None:
+        beyond = f"transfers {signed(transferred)}, unexplained {signed(results.unexplained)}"
+        parts = [f"Wallet moved {signed(moved)}: net {net}, {beyond}"]
+    else:
+        mark = CONVERTED if results.total.is_converted else ""
+        parts = [f"Net {mark}{net}"]
+    misses_bills = results.total.funding is None and not bills_refused
+    if results.total.funding is not None and moved is None:
+        parts.append("the wallet's move is not known")
+    elif results.total.funding is None and (bills_refused or not results.missing):
+        parts.append(f"funding and wallet not known: {bills_refused or 'bills are being read'}")
+    if results.missing:
+        parts.append(missing_sentence(results, "bills" if misses_bills else ""))
+    if results.total.sums.incomplete_fills:
+        parts.append(f"? no fee or profit given for {counted(results.total.sums.incomplete_fills, 'fill')}")
+    return " · ".join(parts)
+
+
+def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
+    """Why the change of open profit, and with it the result, is unknown; empty where it is known."""
+    equity = results.equity
+    if equity.open_change is not None:
+        return ""
+    if symbols:
+        return "— equity is of the whole account"
+    if equity.start is None:
+        if equity.sampled_from is None:
+            return "— no equity was sampled"
+        return f"— no equity sample until {dated_in_period(equity.sampled_from, results)}"
+    if equity.end is None:
+        return "— no equity sample near the end"
+    return "— an account reports no open profit"
+
+
+def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo, *, is_short: bool = False) -> str:
+    """Why the header has no result of today, or one of a part of it; empty where it has one or none was looked for."""
+    if today is None:
+        return f"today —: {unknown_because}" if unknown_because else ""
+    if today.since is None:
+        return ""
+    return f"today: {'' if is_short else 'from the '}first sample at {utc_moment(today.since).astimezone(zone):%H:%M}"
+
+
+def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
+    """The funding in the net of some figures beside their fills; empty where there is none."""
+    if figures is None or figures.funding == 0:
+        return ""
+    if figures.funding is None:
+        return "funding that is not known"
+    return f"funding {amount_text(figures.funding, coin, figures, cell_format)} {coin}"
+
+
+def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
+    """The pieces of the period that are not read yet, with `also_missing`, and those the exchange keeps no longer."""
+    sentences = []
+    for is_lost, end in ((False, "being read"), (True, "not kept by the exchange any longer")):
+        spans = [span for span in results.missing if span.is_lost is is_lost]
+        pieces = [_span_text(span, results) for span in spans[:1]]
+        if len(spans) > 1:
+            pieces.append(f"{len(spans) - 1} more")
+        if also_missing and not is_lost:
+            pieces.append(also_missing)
+        if pieces:
+            before_last = ", ".join(pieces[:-1])
+            sentences.append(f"? {before_last}{' and ' if before_last else ''}{pieces[-1]} are {end}")
+    return " · ".join(sentences)
+
+
+def _span_text(span: MissingSpan, results: PeriodResults) -> str:
+    period = results.period
+    end = dated_in_period(span.until, results)
+    if span.since <= (period.since or 0):
+        return "fills of the whole period" if span.until >= results.now_ms else f"fills before {end}"
+    begin = dated_in_period(span.since, results)
+    if begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
+        end = end.rpartition(" ")[2]
+    return f"fills from {begin} to {end}"
+
+
+def dated_in_period(moment_ms: int, results: PeriodResults) -> str:
+    """Such as `8 Nov 14:03`, for a moment in Unix ms, in the period's zone."""
+    zone = results.period.zone
+    return dated_text(utc_moment(moment_ms).astimezone(zone), day_at(results.now_ms, zone))
+
+
+def period_sentences(
+    period: Period, first_known: date | None, symbols: tuple[str, ...], today: date | None
+) -> tuple[str, ...]:
+    """The figures' days and symbols, the end of a day, and the coin; then in less room."""
+    first, last = period.first_day or first_known, period.last_day
+    if first is None or first == last:
+        plain = date_text(last, today)
+        days = f"{last:%a} {plain}"
+    else:
+        begin, end = date_text(first, today), date_text(last, today)
+        plain = f"{begin} to {end}"
+        days = f"{first:%a} {begin} to {last:%a} {end}"
+    zone, chosen = zone_label(period.zone), ", ".join(symbols)
+    with_zone = f"a day ends at 00:00 {zone}"
+    from_longest = (
+        (days, with_zone, f"in {USDT}", chosen or "all symbols"),
+        (days, chosen, with_zone),
+        (days, chosen, zone),
+        (plain, zone, chosen),
+    )
+    return tuple(" · ".join(filter(None, parts)) for parts in from_longest)
+
+
+def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> tuple[Content, ...]:
+    """The totals of a month's days, in the lines below its weeks; `rows_key` opens its fills."""
+    whole = grid.whole
+    if whole is None:
+        return (Content.styled("Nothing was traded in this month.", "$quiet"),)
+    averages = [
+        f"{name} {money(average, USDT, cell_format, signed=True)}"
+        for name, is_green in (("green days average", True), ("red days", False))
+        if (average := grid.average(green=is_green)) is not None
+    ]
+    green, red, flat = grid.days_by_sign
+    mark = "" if whole.is_complete else UNREADABLE_MARK
+    net = money(whole.net, USDT, cell_format, signed=True)
+    lines = [
+        " · ".join(averages),
+        f"{'? not all fills and fees are known · ' if mark else ''}{rows_key}: the day's fills",
+        f"{counted(len(grid.nets), 'day')}  net {net}{mark}   green {green}   red {red}   flat {flat}",
+    ]
+    return tuple(Content.styled(line, "$quiet") for line in lines if line)
+
+
+def nothing_sentence(reading: PeriodReading, results: PeriodResults, key_named: Callable[[str], str]) -> str:
+    """Why the results of a reading have no row, and what happens next or which key helps."""
+    if not reading.has_any:
+        is_missing = any(not span.is_lost for span in results.missing)
+        older = "Fills of the last ninety days are being read." if is_missing else "This account has none to be read."
+        return f"No fills are kept yet.\n{older}\nWhat you trade from now on stays here for good."
+    if reading.dates is None:
+        keys = f"{key_named('period_before')} and {key_named('period_after')}"
+        return f"Nothing was traded in this period.\n{keys} choose another period."
+    typed = ", ".join(reading.dates.symbols)
+    nothing = f"No fill of {typed}" if typed else "Nothing was traded"
+    return f"{nothing} in this period.\n{key_named('back')} goes back from these dates."

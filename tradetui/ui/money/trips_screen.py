@@ -17,8 +17,7 @@ from tradetui.desk.tables.time_format import date_text
 from tradetui.ui.app_protocols import OpenHistory
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.safe_text import notify
-from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.settings.ui_settings import UiSettings
+from tradetui.ui.settings.ui_settings import UiSettings, zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen

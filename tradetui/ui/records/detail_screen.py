@@ -18,8 +18,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 
+from tradetui.desk.tables.cells.cell_format import LONGEST_DERIVED, UNKNOWN, number, percent_points
 from tradetui.desk.tables.cells.column import Column, Tone
-from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, UNKNOWN, number, percent_points
 from tradetui.desk.tables.columns.positions import NO_LIQUIDATION
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
@@ -34,11 +34,11 @@ from tradetui.trading.position_figures import (
 )
 from tradetui.trading.positions import Position
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.deliberate_dialog import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.key_bindings.profile_bindings import bindings
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.settings.time_zones import MachineZone
+from tradetui.ui.settings.ui_settings import MachineZone
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.json_text import dump_json

@@ -13,7 +13,7 @@ from typing import Final
 from textual.theme import Theme
 
 from tradetui.desk.tables.cells.column import Tone
-from tradetui.ui.terminal.abilities import TerminalAbilities
+from tradetui.ui.terminal.drawn_once import TerminalAbilities
 
 DEFAULT_THEME: Final = "tradetui-dark"
 TERMINAL_THEME: Final = "tradetui-terminal"

@@ -2,6 +2,8 @@
 
 What somebody chooses there (theme, columns, order) is kept for the next session: `ScreenPreferences` has a form for a
 file, and `PreferenceWriter` has it written. It is light enough that the first paint waits for nothing.
+
+Time zones by the names a profile may give: utc, local, or a zone's own.
 """
 
 from __future__ import annotations
@@ -9,10 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tradetui.ui.safe_text import notify
-from tradetui.ui.terminal.abilities import TerminalAbilities
+from tradetui.ui.terminal.drawn_once import TerminalAbilities
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -223,3 +227,36 @@ class PreferenceWriter:
                 await asyncio.to_thread(keep, preferences)
             except OSError as problem:
                 notify(self._app, f"Your choice could not be saved: {problem}", severity="warning", seconds=8)
+
+
+class MachineZone(tzinfo):
+    """This machine's own time, summer time included."""
+
+    def fromutc(self, moment: datetime) -> datetime:
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """None: the machine does not say whether it is summer time."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "local time"
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone of a name; one that this machine does not know is UTC."""
+    if name == "utc":
+        return UTC
+    if name == "local":
+        return MachineZone()
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def zone_label(zone: tzinfo) -> str:
+    return "UTC" if zone is UTC else str(zone.tzname(None) or zone)

@@ -24,7 +24,7 @@ from tradetui.ui.app_protocols import (
 from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
 from tradetui.ui.key_bindings.profile_bindings import bindings, bindings_of_key
 from tradetui.ui.safe_text import Notice, notify
-from tradetui.ui.settings.time_zones import MachineZone, zone_named
+from tradetui.ui.settings.ui_settings import MachineZone, zone_named
 from tradetui.ui.terminal.drawn_once import StyledOnce
 from tradetui.wire.exchange_time import utc_moment
 

@@ -13,8 +13,7 @@ from textual.widget import Widget
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.ui.settings.themes import TONE_STYLES
-from tradetui.ui.table.cells import Cells, Drawn, fitted, whole_parts
-from tradetui.ui.table.column_layout import ColumnLayout
+from tradetui.ui.table.cells import Cells, ColumnLayout, Drawn, fitted, whole_parts
 
 FEWEST_ROWS: Final = 3  # the rows that have priority over the footer
 FEWEST_ABOVE_TOTALS: Final = 8  # the rows that have priority over totals, which the note then gives in short

@@ -17,10 +17,9 @@ from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
 from tradetui.ui.key_bindings.binding_registry import KeyBinding, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
-from tradetui.ui.key_bindings.line_box import LineBox
+from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
-from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.settings.ui_settings import chosen_columns
+from tradetui.ui.settings.ui_settings import chosen_columns, zone_label
 from tradetui.ui.table.desk_screen import NEWEST_ALERT, DeskScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame

@@ -8,8 +8,7 @@ from typing import Final
 
 from tradetui.wire.enums import same
 from tradetui.wire.replies.field_types import IdText, UtcTime
-from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Record
+from tradetui.wire.replies.record import Record, texts_of
 from tradetui.wire.requests.request import Request
 
 _READ: Final = "read"

@@ -2,13 +2,18 @@
 
 "Endpoint 12" is the twelfth of the thirteen in the interface's description. A request "beyond the interface" has no
 number there; the live exchange answers it all the same. Fields have the interface's names in snake case.
+
+What records of several areas share: the fee detail of a fill, the side, the position mode, the margin mode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 from tradetui.wire.enums import (
     QUERIED_PLAN_TYPES,
+    MarginMode,
     OrderStatus,
     PlanStatus,
     PositionMode,
@@ -20,10 +25,8 @@ from tradetui.wire.enums import (
 )
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import THREE_MONTHS
-from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UnsignedSize, UtcTime
-from tradetui.wire.replies.nested_fields import records_of
-from tradetui.wire.replies.record import Record
+from tradetui.wire.replies.record import Record, records_of
 from tradetui.wire.requests.parameter import (
     ClientOid,
     OlderThan,
@@ -36,6 +39,47 @@ from tradetui.wire.requests.parameter import (
     Word,
 )
 from tradetui.wire.requests.request import Request, TimedRequest
+
+
+class FeeDetail(Record):
+    """One fee of a fill; a negative fee was paid."""
+
+    deduction: str | None = None
+    fee_coin: str | None = None
+    total_deduction_fee: DecimalFigure | None = None
+    total_fee: DecimalFigure | None = None
+
+
+class Sided:
+    if TYPE_CHECKING:
+        side: str | None
+
+    @property
+    def is_buy(self) -> bool:
+        return same(self.side, Side.BUY)
+
+
+class InPositionMode:
+    """A record that has the account's position mode, as it was then."""
+
+    if TYPE_CHECKING:
+        pos_mode: str | None
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode; None when it is neither of the two known."""
+        return known(PositionMode, self.pos_mode)
+
+
+class InMarginMode:
+    if TYPE_CHECKING:
+        margin_mode: str | None
+
+    @property
+    def margin(self) -> MarginMode | None:
+        """Crossed or isolated; None when it is neither."""
+        return MarginMode.parse(self.margin_mode)
+
 
 _THREE_MONTHS_FROM_BINDING = THREE_MONTHS._replace(from_binding=True)
 _PlanType = Annotated[str, Word(required=True, rule="one of the plan types", choices=QUERIED_PLAN_TYPES)]

@@ -10,10 +10,9 @@ from pydantic import Field
 
 from tradetui.wire.enums import AssetMode, PositionSide, known, same
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, THREE_MONTHS, TimeRule
-from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode
+from tradetui.wire.models.futures import InMarginMode, InPositionMode
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UtcTime
-from tradetui.wire.replies.nested_fields import records_of
-from tradetui.wire.replies.record import Record
+from tradetui.wire.replies.record import Record, records_of
 from tradetui.wire.requests.parameter import (
     Coin,
     Count,

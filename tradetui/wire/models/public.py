@@ -4,8 +4,7 @@ from pydantic import Field
 
 from tradetui.wire.enums import same
 from tradetui.wire.replies.field_types import DecimalFigure, Places, UtcTime
-from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Record
+from tradetui.wire.replies.record import Record, texts_of
 from tradetui.wire.requests.parameter import ProductTypeText, RequiredSymbol, Symbol
 from tradetui.wire.requests.request import Request
 

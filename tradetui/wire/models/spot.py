@@ -5,10 +5,9 @@ from typing import Annotated
 
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, Ends, Missing, TimeRule
-from tradetui.wire.models.shared_fields import FeeDetail, Sided
+from tradetui.wire.models.futures import FeeDetail, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
-from tradetui.wire.replies.nested_fields import records_of
-from tradetui.wire.replies.record import Record
+from tradetui.wire.replies.record import Record, records_of
 from tradetui.wire.requests.parameter import Coin, Count, Milliseconds, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import TimedRequest
 

@@ -12,8 +12,7 @@ from tradetui.wire.enums import TransferType, VirtualPermission, same
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
-from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Record
+from tradetui.wire.replies.record import Record, texts_of
 from tradetui.wire.requests.parameter import (
     Addresses,
     Count,

@@ -21,12 +21,11 @@ from tradetui.desk.creation import FIELD_TITLES, AccountKeys, ProfileNotWritten
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.intents.states import State
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog, TextDialog
-from tradetui.ui.intents.creation.creation_dialogs import ResultDialog, ReviewDialog
-from tradetui.ui.intents.creation.creation_form import CreationForm
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, ConfirmDialog, TextDialog
+from tradetui.ui.intents.creation.creation_form import CreationForm, ResultDialog, ReviewDialog
 from tradetui.ui.intents.creation.issued_keys_screen import COVERED, IssuedKeys, IssuedKeysScreen
-from tradetui.ui.intents.journal_dialogs import ReleaseDialog
+from tradetui.ui.intents.journal_screen import ReleaseDialog
 
 pytestmark = pytest.mark.looptime
 PASSPHRASE = "CanaryPass1"

@@ -18,13 +18,12 @@ from tests.ui.fixtures.reversal_dialog import posts, press_confirm, still
 from tradetui.commands.session import demo_desk
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings
-from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.intents.reversal.attempt import Ending
-from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.intents.reversal.frame import Frame, Phase
-from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog, SymbolDialog
+from tradetui.ui.intents.reversal.fields import Frame, Phase
 
 pytestmark = pytest.mark.looptime
 

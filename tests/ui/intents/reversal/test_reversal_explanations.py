@@ -29,9 +29,9 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure
-from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.intents.reversal.preview_area import CHANGED_BACK
+from tradetui.ui.intents.reversal.fields import CHANGED_BACK
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 from tests.sandbox.exchange_events import place_order
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
-from tradetui.ui.intents.reversal.frame import Phase
+from tradetui.ui.intents.reversal.fields import Phase
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

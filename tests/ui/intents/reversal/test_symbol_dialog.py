@@ -10,8 +10,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import still, text_in_one_line
-from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog, SymbolDialog
 
 pytestmark = pytest.mark.looptime
 

@@ -8,18 +8,19 @@ from decimal import Decimal
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
-from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import (
+    FillGroups,
+    OrderFills,
     fills_sentence,
     is_stop,
+    order_fills,
     order_gone_sentence,
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, order_fills
-from tradetui.desk.alerts.rules import RuleKind
+from tradetui.desk.alerts.rules import AlertEvent, RuleKind, one_sentence
+from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
-from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of

@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import (
     liquidation_sentence,
     margin_sentence,
@@ -16,7 +15,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
     result_sentence,
     today_sentence,
 )
-from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
+from tradetui.desk.alerts.rules import THRESHOLDS, AlertEvent, Condition, Direction, RuleKind, one_sentence
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import in_dollars
 from tradetui.trading.positions import Position

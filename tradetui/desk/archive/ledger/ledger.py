@@ -18,22 +18,30 @@ from decimal import Decimal
 from functools import cache, partial
 from typing import Final
 
-from tradetui.desk.archive.ledger.closing_orders import ClosingOrders
-from tradetui.desk.archive.ledger.fill_sequence import (
+from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
+from tradetui.desk.archive.ledger.quarter_hours import (
     BEFORE_ALL,
     VISIBLE_AFTER_MS,
+    ChangedQuarters,
+    ClosingOrders,
     Instant,
     PositionModes,
+    QuarterKey,
     SequencedFill,
     read_booked_fill,
 )
-from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
-from tradetui.desk.archive.ledger.quarter_hours import ChangedQuarters, QuarterKey
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import CoinBooking, LegKey
 from tradetui.trading.results.periods import quarter_of
-from tradetui.trading.results.result_sums import ResultSums
-from tradetui.trading.results.trips import RunningLeg, Trip, leg_as_json, leg_from_json, trip_as_json, trip_path
+from tradetui.trading.results.trips import (
+    ResultSums,
+    RunningLeg,
+    Trip,
+    leg_as_json,
+    leg_from_json,
+    trip_as_json,
+    trip_path,
+)
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import ProductType

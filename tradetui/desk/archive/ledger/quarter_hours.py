@@ -2,18 +2,38 @@
 
 Sums of days and months (`ledger_span`) are made of them once and kept. Where a quarter-hour changes, those that it is
 part of are deleted in the same transaction, and are made anew when somebody reads them.
+
+Closing orders: each order that closed something, with the profit and the fees of all its closing fills.
+
+Results say how many orders won and lost. An order counts once, in the quarter-hour of its last fill so far: with each
+further fill it is taken off the quarter-hour in which it counted, and counted anew.
+
+The sequence in which archived fills are booked, by time and then by id, and the position modes along it.
+
+An account can change between hedge and one-way mode only while it holds nothing. Where the fills of a product type show
+such a change, whatever a leg still holds by its fills ends there.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from dataclasses import fields
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from tradetui.trading.results.result_sums import ResultSums
+from tradetui.desk.tables.rows.product_row import id_order
+from tradetui.trading.contract_math import ZERO
+from tradetui.trading.results.booking import BookedFill, LegKey, booked_fill
+from tradetui.trading.results.periods import quarter_of
+from tradetui.trading.results.trips import Closing, ResultSums
+from tradetui.wire.exchange_time import unix_ms
+from tradetui.wire.json_text import load_json
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import UndecodableRowError
 
 _NAMES: Final = tuple(figure.name for figure in fields(ResultSums))
 FIGURES: Final = ", ".join(_NAMES)
@@ -94,3 +114,197 @@ def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
 _sums: Final[Callable[..., ResultSums]] = ResultSums
 """The class under a type by which amounts and counts may come in one list."""
 _all_figures: Final = attrgetter(*_NAMES)
+
+
+VISIBLE_AFTER_MS: Final = 5_000
+"""Every read of the exchange shows a fill that is at least this old."""
+
+
+class Instant(NamedTuple):
+    """A point of the sequence: Unix ms, then the id as it is sorted."""
+
+    time: int
+    ordinal: str
+
+
+BEFORE_ALL: Final = Instant(-1, "")
+
+
+class SequencedFill(NamedTuple):
+    """A fill as it is booked, and its place in the sequence."""
+
+    instant: Instant
+    fill: BookedFill
+
+
+def sequenced_fill(product_type: ProductType, fill: FuturesFill) -> SequencedFill:
+    time = unix_ms(fill.c_time)
+    return SequencedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
+
+
+def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:
+    """Read a fill from the archive's text; None where this version cannot."""
+    try:
+        known_type = ProductType(product_type)
+        return booked_fill(known_type, FuturesFill.from_row(load_json(body)), time)
+    except (UndecodableRowError, ValueError):
+        return None
+
+
+class ModeRun(NamedTuple):
+    """The fill from which on a position mode was in force, until that of the next run."""
+
+    begin: Instant
+    mode: str
+
+
+class PositionModes:
+    """Keeps in the archive from which fill of a product type on each position mode was in force."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._runs: dict[ProductType, list[ModeRun]] = {}
+
+    def forget(self) -> None:
+        """Let go of what is in memory, as after a transaction that was undone."""
+        self._runs.clear()
+
+    def changed_between(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
+        """Whether the position mode changed after one instant and not after another."""
+        runs = self._runs_of(product_type)
+        latest = _index_at(runs, until)
+        return latest > 0 and runs[latest].begin > after
+
+    def note(self, fills: Iterable[SequencedFill]) -> set[ProductType]:
+        """Take in fills; gives the product types that are to be rebuilt: a fill shows a change that is not known."""
+        product_types: set[ProductType] = set()
+        for instant, fill in fills:
+            mode = fill.meaning.mode
+            if mode is None:
+                continue
+            runs = self._runs_of(fill.key.product_type)
+            index = _index_at(runs, instant)
+            if index < 0 and runs and runs[0].mode == mode:
+                runs[0] = ModeRun(instant, mode)  # how far back the oldest mode reaches changes nothing
+            elif index < 0 or runs[index].mode != mode:
+                product_types.add(fill.key.product_type)
+        return product_types
+
+    def rebuild(self, product_type: ProductType) -> Instant | None:
+        """Read the changes of mode from the fills again and keep them; gives the first instant that differs."""
+        rows = self._connection.execute(
+            "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
+            " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
+            " WHERE kind = 'fill' AND product_type = ?"
+            " AND lower(json_extract(body, '$.posMode')) IN ('hedge_mode', 'one_way_mode'))"
+            " WHERE mode IS NOT before ORDER BY time, ordinal",
+            (product_type,),
+        ).fetchall()
+        runs = [ModeRun(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
+        # The first run begins with the oldest fill: no mode was in force before that could have changed there.
+        changes, known_changes = set(runs[1:]), set(self._runs_of(product_type)[1:])
+        self._runs[product_type] = runs
+        self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (product_type,))
+        self._connection.executemany(
+            "INSERT INTO ledger_mode (product_type, time, ordinal, mode) VALUES (?, ?, ?, ?)",
+            [(str(product_type), *run.begin, run.mode) for run in runs],
+        )
+        return min((run.begin for run in changes ^ known_changes), default=None)
+
+    def _runs_of(self, product_type: ProductType) -> list[ModeRun]:
+        runs = self._runs.get(product_type)
+        if runs is None:
+            rows = self._connection.execute(
+                "SELECT time, ordinal, mode FROM ledger_mode WHERE product_type = ? ORDER BY time, ordinal",
+                (product_type,),
+            )
+            runs = self._runs[product_type] = [ModeRun(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
+        return runs
+
+
+def _index_at(runs: list[ModeRun], instant: Instant) -> int:
+    """The index of the run that an instant lies in; -1 where it lies before all of them."""
+    return bisect_right(runs, instant, key=attrgetter("begin")) - 1
+
+
+_OF_LEG: Final = "FROM ledger_order WHERE product_type = :product_type AND symbol = :symbol AND leg = :leg"
+_SELECT: Final = f"SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd {_OF_LEG}"
+_LAST_FILL_AFTER: Final = " AND last_time >= :time AND (last_time, last_ordinal) > (:time, :ordinal)"
+"""The first comparison lets SQLite use the index by time; the second leaves out fills of that millisecond."""
+_REPLACE: Final = (
+    "INSERT OR REPLACE INTO ledger_order (product_type, symbol, leg, order_id, coin, first_time, first_ordinal,"
+    " last_time, last_ordinal, profit, fees, in_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+@dataclass(slots=True)
+class ClosingOrder:
+    """The closing fills of one order, from the first to the last; profit and fees are in `coin`.
+
+    `in_usd` is profit and fees in dollars, each fill's at its own price. Only coin-margined contracts have it: of the
+    others, whose coin is a dollar coin, it stays zero.
+    """
+
+    coin: str
+    first: Instant
+    last: Instant
+    profit: Decimal = ZERO
+    fees: Decimal = ZERO
+    in_usd: Decimal = ZERO
+
+    @property
+    def result(self) -> Decimal:
+        return self.profit + self.fees
+
+
+class ClosingOrders:
+    """Keeps closing orders in the archive, and counts them in `quarters`. Called within a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, quarters: ChangedQuarters) -> None:
+        self._connection = connection
+        self._quarters = quarters
+
+    def add(self, sequenced: SequencedFill, closing: Closing) -> None:
+        instant, fill = sequenced
+        order = self._find(fill.key, fill.order_id)
+        if order is None:
+            order = ClosingOrder(fill.coin, first=instant, last=instant)
+        else:
+            self._quarter_sums(fill.key, order).uncount_order(order.result, order.in_usd)
+        order.last = instant
+        order.profit += closing.profit
+        order.fees += closing.fees
+        if fill.inverse:
+            order.in_usd += (closing.profit + closing.fees) * fill.price
+        self._quarter_sums(fill.key, order).count_order(order.result, order.in_usd)
+        self._keep(fill.key, fill.order_id, order)
+
+    def after(self, key: LegKey, flat: Instant) -> Iterator[ClosingOrder]:
+        """The orders of a leg whose last fill lies after an instant, read one by one."""
+        return map(_order_of, self._connection.execute(_SELECT + _LAST_FILL_AFTER, key._asdict() | flat._asdict()))
+
+    def undo_after(self, key: LegKey, flat: Instant) -> None:
+        """Delete the orders of a leg whose last fill lies after an instant, and take them off their quarter-hours."""
+        for order in self.after(key, flat):
+            self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
+        self._connection.execute(f"DELETE {_OF_LEG}{_LAST_FILL_AFTER}", key._asdict() | flat._asdict())
+
+    def _find(self, key: LegKey, order_id: str) -> ClosingOrder | None:
+        row = self._connection.execute(
+            f"{_SELECT} AND order_id = :order_id", {**key._asdict(), "order_id": order_id}
+        ).fetchone()
+        return None if row is None else _order_of(row)
+
+    def _keep(self, key: LegKey, order_id: str, order: ClosingOrder) -> None:
+        amounts = (str(order.profit), str(order.fees), str(order.in_usd))
+        self._connection.execute(_REPLACE, (*key, order_id, order.coin, *order.first, *order.last, *amounts))
+
+    def _quarter_sums(self, key: LegKey, order: ClosingOrder) -> ResultSums:
+        """The sums of the quarter-hour in which an order counts, that of its last fill."""
+        return self._quarters.sums(QuarterKey(quarter_of(order.last.time), *key, order.coin))
+
+
+def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> ClosingOrder:
+    coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd = row
+    first, last = Instant(first_time, first_ordinal), Instant(last_time, last_ordinal)
+    return ClosingOrder(coin, first, last, Decimal(profit), Decimal(fees), Decimal(in_usd))

@@ -15,11 +15,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.coverage import Gap
-from tradetui.desk.feeds.archive_writing import LedgerUpkeep, WriteBuffer
+from tradetui.desk.feeds.archive_writing import LedgerUpkeep, UndecodablePages, WriteBuffer, refuse_unreadable
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
+from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.feeds.polling.multi_product import symbols_of
-from tradetui.desk.feeds.polling.snapshot import StillReading
-from tradetui.desk.feeds.undecodable_rows import UndecodablePages, refuse_unreadable
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply

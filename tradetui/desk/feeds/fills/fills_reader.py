@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
-from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.polling.feed import Reading, Snapshot
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
-from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.filled_order import FilledOrder, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from tradetui.desk.feeds.archive_writing import refuse_unreadable
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.desk.tables.rows.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.wire.endpoints.reply import Reply

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tradetui.desk.intents.journal.schema import ChainPoint
+from tradetui.desk.intents.journal.journal import ChainPoint
 from tradetui.desk.intents.states import Overtaken
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import FileLost, check_file, open_file, rewrite_version, set_aside_before, transaction

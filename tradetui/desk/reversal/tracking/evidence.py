@@ -12,8 +12,9 @@ from decimal import Decimal
 from enum import StrEnum
 
 from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
-from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import (
+    Observation,
+    OrderAnswer,
     OtherLeg,
     burst_among,
     closing_by_size,

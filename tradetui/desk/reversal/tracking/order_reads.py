@@ -10,8 +10,7 @@ from decimal import Decimal
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
-from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
-from tradetui.desk.reversal.tracking.own_legs import contradiction, traded_as_planned
+from tradetui.desk.reversal.tracking.own_legs import Observation, OrderAnswer, contradiction, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unproven_since

@@ -6,10 +6,19 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Footer, TableView, Tone, ranked, text_column, tone_of
-from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
-from tradetui.desk.tables.cells.number_format import CONVERTED, percent
+from tradetui.desk.tables.cells.cell_format import CONVERTED, CellFormat, percent
+from tradetui.desk.tables.cells.column import (
+    Column,
+    Footer,
+    TableView,
+    Tone,
+    money,
+    money_column,
+    percent_column,
+    ranked,
+    text_column,
+    tone_of,
+)
 from tradetui.desk.tables.columns.shared_columns import PRODUCT
 from tradetui.trading.account_totals import free_margin, free_part, totals_of
 from tradetui.trading.contract_math import is_dollar

@@ -9,22 +9,25 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.cell_format import UNKNOWN, CellFormat
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
     TableView,
     Tone,
     TotalTexts,
+    fee,
     id_column,
+    money,
+    money_column,
     narrow_time,
+    price_column,
     ranked,
+    size_column,
     text_column,
     time_column,
     tone_of,
 )
-from tradetui.desk.tables.cells.figure_columns import fee, money, money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.columns.shared_columns import (
     PRODUCT,
     effect_column,

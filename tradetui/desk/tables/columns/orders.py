@@ -6,19 +6,21 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.cell_format import UNKNOWN, CellFormat, number
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
     TableView,
     Tone,
     id_column,
+    money,
+    money_column,
+    price_column,
     ranked,
+    size_column,
     text_column,
     time_column,
 )
-from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.desk.tables.columns.shared_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
 from tradetui.trading.trade_effect import effect_of_order
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.cell_format import CONVERTED, UNKNOWN, CellFormat, number, percent_points
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
@@ -14,20 +14,17 @@ from tradetui.desk.tables.cells.column import (
     Tone,
     TotalTexts,
     by_sign,
-    ranked,
-    text_column,
-    time_column,
-    tone_of,
-)
-from tradetui.desk.tables.cells.figure_columns import (
     money,
     money_column,
     percent_column,
     price,
     price_column,
+    ranked,
     size_column,
+    text_column,
+    time_column,
+    tone_of,
 )
-from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent_points
 from tradetui.desk.tables.columns.shared_columns import PRODUCT
 from tradetui.trading.contract_math import known_sum
 from tradetui.trading.position_figures import (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat, text_or_unknown
 from tradetui.desk.tables.cells.column import (
     Column,
     Footer,
@@ -16,12 +16,13 @@ from tradetui.desk.tables.cells.column import (
     id_column,
     narrow_time,
     number_column,
+    price_column,
     ranked,
+    size,
+    size_column,
     text_column,
     time_column,
 )
-from tradetui.desk.tables.cells.figure_columns import price_column, size, size_column
-from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.columns.shared_columns import (
     PRICE_SOURCES,
     PRODUCT,

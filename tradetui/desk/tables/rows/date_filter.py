@@ -12,9 +12,8 @@ from tradetui.desk.tables.rows.product_row import record_of, time_of
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import utc_moment
+from tradetui.wire.exchange_time import milliseconds, utc_moment
 from tradetui.wire.models.futures import TriggerOrder
-from tradetui.wire.typed_time import milliseconds
 
 FROM, TO, SYMBOL = "from", "to", "symbol"
 DATE_FIELDS: Final = (FROM, TO, SYMBOL)

@@ -12,8 +12,7 @@ from tradetui.trading.contract_math import ZERO, known_sum
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
-    from tradetui.wire.models.futures import FuturesFill
-    from tradetui.wire.models.shared_fields import FeeDetail
+    from tradetui.wire.models.futures import FeeDetail, FuturesFill
     from tradetui.wire.product_types import ProductType
 
 SEVERAL: Final = "several"

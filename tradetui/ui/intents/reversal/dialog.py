@@ -2,6 +2,8 @@
 
 A preview can be confirmed half a second after it was read, and is read again as soon as it is too old. What follows a
 confirmation is an `Attempt`, which goes on even if the dialog is closed.
+
+Asks which symbol to reverse, and which of its legs if both are open.
 """
 
 from __future__ import annotations
@@ -9,26 +11,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from textual import events, getters, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
+from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
-from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, LockingDialog, with_unlock_binding
+from tradetui.trading.positions import Position
+from tradetui.ui.app_protocols import ask_in_dialog, trading_app
+from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, DimmingScreen, LockingDialog, with_unlock_binding
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
-from tradetui.ui.intents.reversal.fields import BACK_S, DialogFocus, Fields
-from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Phase, name_button
-from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PREVIEW_BINDINGS, PreviewArea, UnreadNotices
+from tradetui.ui.intents.reversal.fields import (
+    BACK_S,
+    MORE,
+    NO_FOCUS,
+    PREVIEW_BINDINGS,
+    DialogFocus,
+    Fields,
+    Frame,
+    KeyLine,
+    Phase,
+    PreviewArea,
+    UnreadNotices,
+    name_button,
+)
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
-from tradetui.ui.key_bindings.key_queue import TypedInput
-from tradetui.ui.safe_text import Notice, notify
+from tradetui.ui.key_bindings.key_queue import LineBox, TypedInput
+from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.wire.text import scrub
 
 _READING_S = 1.0
@@ -413,3 +428,39 @@ class ReversalDialog(LockingDialog[None]):
         await asyncio.sleep(_READING_S)
         self.cancel_button.disabled = False
         self.cancel_button.focus()
+
+
+def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) -> None:
+    dialog = SymbolDialog(lambda name: _leg_to_name(Target.named(name), desk.positions.snapshot.rows))
+    ask_in_dialog(app, dialog, lambda name: chosen(Target.named(name)))
+
+
+def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
+    """The text to type if both legs of a symbol are open and only the symbol was given; else empty."""
+    legs = {position.is_long for position in positions if position.symbol == target.symbol}
+    if target.side is not None or not legs >= {True, False}:
+        return ""
+    return f"Both sides are held: type {target.symbol} LONG or {target.symbol} SHORT."
+
+
+class SymbolDialog(DimmingScreen[str | None]):
+    """Returns the text in capitals, None if nothing was typed; it stays open and shows what `objection` says of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
+
+    def __init__(self, objection: Callable[[str], str]) -> None:
+        super().__init__(classes="dialog")
+        self._objection = objection
+
+    def compose(self) -> ComposeResult:
+        with self.framed("Reverse which symbol?", "Enter shows the reversal · Esc back"):
+            yield LineBox(placeholder="BTCUSDT; in hedge mode with the side: BTCUSDT SHORT")
+            yield Static("", classes="reason", markup=False)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        name = " ".join(event.value.upper().split())
+        if name and (objection := self._objection(name)):
+            self.query_one(".reason", Static).update(sanitized(objection))
+            return
+        self.dismiss(name or None)

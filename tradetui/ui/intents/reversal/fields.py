@@ -1,30 +1,42 @@
 """What is typed in the reversal dialog: the size of a part, then the word, through which the focus goes on to send.
 
 The focus never comes to a button by itself while an Enter may be under way.
+
+The frame of the reversal dialog: the account, the preview's age, and the confirm button's title.
+
+The scrolling part of the reversal dialog: the preview, and whether the trader has seen everything that decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import Enum, auto
 from typing import Final
 
 from textual import events, getters
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, typing_reason
-from tradetui.desk.reversal.preview import Preview
+from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, changes
+from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.ui.app_protocols import trading_app
+from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
+from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.key_bindings.binding_registry import bound_keys
-from tradetui.ui.key_bindings.key_queue import TypedInput
-from tradetui.ui.key_bindings.line_box import LineBox
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.key_bindings.key_queue import LineBox, TypedInput
+from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.wire.decimal_text import typed_number
+from tradetui.wire.text import scrub
 
 BACK_S: Final = 0.5  # seconds after arming again until the focus comes back: an Enter under way must not find a button
 _LONGEST_REPEATED: Final = 40  # characters of a wrong text that are repeated in a sentence
@@ -216,3 +228,205 @@ class DialogFocus:
             box, self._return_to = self._return_to, None
             if box.focusable:
                 self.screen.set_focus(box)
+
+
+MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
+_KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock}"
+_KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock}"
+_KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
+_MORE_BELOW: Final = "   PgDn More"
+_GAP: Final = "   "
+_BESIDE_BUTTON: Final = 30  # cells of the line of buttons beside the confirm button's title
+_LEAST_BUTTON: Final = 16
+_BESIDE_TITLE: Final = 8  # cells of the frame's top beside account and state: corners, and blanks around both
+_SLOW_S: Final = 1.0  # reading that takes longer is reported: the first figures are older by it
+
+
+class Phase(Enum):
+    """The dialog's phase. Only ARMED can be confirmed; SENDING can be withdrawn until the request leaves."""
+
+    READING = auto()
+    ARMED = auto()
+    SENDING = auto()
+    OVER = auto()
+
+    @property
+    def is_before_confirming(self) -> bool:
+        return self in (Phase.READING, Phase.ARMED)
+
+
+class Frame(Vertical):
+    """Names the account in its top, in the colour of a warning where it is a live one, and its state."""
+
+    def __init__(self, execution: Execution) -> None:
+        is_live = execution.settings.environment is Environment.LIVE
+        super().__init__(classes="-live" if is_live else "")
+        self._execution = execution
+
+    def show_phase(self, phase: Phase, preview: Preview | None, now: float, *, has_left: bool) -> None:
+        """Show the phase; before a confirmation, the preview's age and remaining validity."""
+        if phase is Phase.OVER:
+            self._show_state("")
+        elif preview is None:
+            self._show_state("reading …")
+        elif phase is Phase.SENDING:
+            self._show_state("sent · looking for the outcome …" if has_left else "sending …")
+        else:
+            age_s, took_s = max(0.0, now - preview.read_at), preview.read_at - preview.requested_at
+            took = f", took {took_s:.1f} s" if took_s >= _SLOW_S else ""
+            self._show_state(f"read {age_s:.1f} s ago{took} · good for {max(0.0, EXPIRES_S - age_s):.0f} s")
+
+    def _show_state(self, state: str) -> None:
+        settings = self._execution.settings
+        account = scrub(f"{settings.environment} · {settings.name} · {self._execution.intents.uid or 'UID not known'}")
+        line = "─" * max(1, self.outer_size.width - len(account) - len(state) - _BESIDE_TITLE)
+        title = Content.assemble(account, (f" {line} ", "$primary not bold"), state) if state else Content(account)
+        self.border_title = title
+
+
+class KeyLine(Notice):
+    """The keys that do something, below the frame."""
+
+    def show(self, intents: Intents, *, shows_request: bool) -> None:
+        """Name request and details only with a preview that has them, and the key that unlocks or locks."""
+        key_named = trading_app(self).key_named
+        can_unlock = intents.locked and not intents.other_owner
+        lock = f"{key_named('lock')} Unlock" if can_unlock else f"{key_named('lock_at_once')} Lock"
+        self._show((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock))
+
+    def show_end(self, *, has_more: bool) -> None:
+        self._show(f"{_KEYS_AT_THE_END}{_MORE_BELOW if has_more else ''}")
+
+    def _show(self, hints: str) -> None:
+        pairs = (hint.partition(" ") for hint in scrub(hints).split(_GAP))
+        parts = [Content.assemble((key, "bold $primary"), (f" {does}", "$foreground")) for key, _, does in pairs]
+        self.say(Content(_GAP).join(parts))
+
+
+def name_button(button: Button, preview: Preview, room: int) -> None:
+    """Set the longest title that fits; the dialog shows the positions afterwards in any case."""
+    plan = preview.plan
+    titles = (plan.action, plan.title, plan.short_title) if plan is not None else ()
+    labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
+    label = next((label for label in labels if len(label) <= room - _BESIDE_BUTTON), labels[-1])
+    button.label = label
+    button.styles.width = max(_LEAST_BUTTON, len(label) + 4)
+
+
+DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
+NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."
+CHANGED_BACK: Final = "Changed since you looked, and back: it is as it was when you looked."
+LEAST_WIDTH, LEAST_HEIGHT = 60, 20
+"""The smallest terminal in which it can be read, in cells."""
+_NEW_LINE = Content("\n")
+PREVIEW_BINDINGS: Final[Sequence[BindingType]] = (
+    ("down", "scroll(1)", "Down"),
+    ("up", "scroll(-1)", "Up"),
+    ("pagedown", "scroll_pages(1)", "Page down"),
+    ("pageup", "scroll_pages(-1)", "Page up"),
+    ("f2", "fold_request", "Show or hide the request"),
+)
+"""The keys that move in the preview, whatever has the focus; their actions are the dialog's."""
+
+
+class PreviewArea(VerticalScroll):
+    """First everything that decides, then the unfolded request, then the basis of every figure."""
+
+    _body = getters.query_one("#body", Static)
+    _request = getters.query_one("#request", Static)
+    _details = getters.query_one("#details", Static)
+
+    def __init__(self) -> None:
+        super().__init__(can_focus=False)
+        self.read_whole = False  # whether the end of the deciding part was on the screen
+
+    def compose(self) -> ComposeResult:
+        yield Static(sanitized("reading positions, orders and prices …"), id="body", markup=False)
+        for name in ("request", "details"):
+            part = Static(id=name, markup=False)
+            part.display = False
+            yield part
+
+    @property
+    def room(self) -> Room:
+        return Room(self.scrollable_content_region.width or self.size.width, self.screen.size.height)
+
+    def show(self, content: Content) -> None:
+        self._body.update(content)
+        self._request.display = self._details.display = False
+
+    def show_preview(self, preview: Preview, changed: Sequence[Change], settings: DeskSettings) -> None:
+        self._body.update(_NEW_LINE.join(decision_lines(preview, changed, self.room, settings.zone)))
+        self._request.update(_NEW_LINE.join(request_lines(preview, changed)))
+        self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed, self.room.width)))
+        self._details.display = True
+
+    def fold_request(self) -> None:
+        self._request.display = not self._request.display
+        if self._request.display:
+            self.call_after_refresh(self.scroll_to_widget, self._request, animate=False)
+
+    def note_end(self) -> None:
+        """Note that the whole deciding part was on the screen, if its end is visible now."""
+        end = self._body.virtual_region.bottom
+        self.read_whole = self.read_whole or self.scroll_y + self.scrollable_content_region.height >= end
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the terminal is too small to read it: then only the reason is beside the buttons."""
+        width, height = self.screen.size
+        return width < LEAST_WIDTH or height < LEAST_HEIGHT
+
+    def unseen(self, *, armed: bool) -> tuple[str, ...]:
+        """Why it cannot be confirmed: not all of it has been on the screen, which only counts once it is armed."""
+        if self.is_too_small:
+            return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
+        if armed and not self.read_whole:
+            return ("There is more below: Page Down shows it, then confirm.",)
+        return ()
+
+
+@dataclass(slots=True)
+class UnreadNotices:
+    """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
+
+    `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `has_changed` is
+    whether any was shown since, which may have gone back. `not_sent` says why a confirmation was not sent; `dropped`
+    that keys came before the dialog was ready, which stays until the required word is typed; `pressed_nothing` why the
+    last Enter pressed nothing; `notice` is the journal's, shown once.
+    """
+
+    looked_at: Preview | None = None
+    has_changed: bool = False
+    not_sent: str = ""
+    dropped: bool = False
+    pressed_nothing: str = ""
+    notice: str = ""
+
+    def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
+        """A key was pressed at the armed preview; `word_is_missing` is whether a word is still to be typed."""
+        self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
+        self.dropped = self.dropped and word_is_missing
+
+    def changed(self, preview: Preview | None) -> tuple[Change, ...]:
+        if preview is None or self.looked_at is None or preview is self.looked_at:
+            return ()
+        return changes(self.looked_at, preview)
+
+    def lines(self, preview: Preview | None) -> Content:
+        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $warn")
+
+    def _lines(self, preview: Preview | None) -> Iterator[str]:
+        if changed := self.changed(preview):
+            sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
+            yield f"NOT SENT. {sentence}" if self.not_sent else sentence
+        elif self.not_sent:
+            yield f"NOT SENT. {self.not_sent}"
+        elif self.has_changed:
+            yield CHANGED_BACK
+        if self.notice:
+            yield self.notice
+        if self.dropped:
+            yield DROPPED
+        if self.pressed_nothing:
+            yield self.pressed_nothing

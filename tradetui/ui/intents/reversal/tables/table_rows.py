@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from textual.content import Content
 
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
-from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, decimals, number
+from tradetui.desk.tables.cells.cell_format import MONEY_PLACES, UNKNOWN, decimals, number
 from tradetui.trading.contract_math import exact_digits, is_dollar
 from tradetui.wire.text import scrub
 
