@@ -184,6 +184,16 @@ async def test_the_body_decides_whatever_the_status(answer: Say | Exception, kin
     assert str(failure.value).startswith("Accounts: ")
 
 
+@pytest.mark.parametrize("status", [403, 406, 451])
+async def test_a_page_of_a_web_firewall_is_called_what_it_is(status: int) -> None:
+    page = Say(body=b"<html>Attention Required</html>", headers={"content-type": "text/html"}, status=status)
+    client, _ = reader(lambda request: page, priority=Priority.FEED)
+    with pytest.raises(UnreadableReply) as failure:
+        await client.futures.accounts(product_type=USDT)
+    assert failure.value.message == f"a firewall in front of the exchange refuses this address (HTTP {status})"
+    assert "base_url" not in (failure.value.remedy or "")
+
+
 async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> None:
     client, _ = reader(lambda request: refused("40034", "\x1b]52;c;aGk=\x07 [/] \u202e"))
     with pytest.raises(Rejected) as failure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -13,7 +13,14 @@ from tests.desk.fixtures.scripted_exchange import Clock
 from tradetui.desk.feeds.polling.feed import HEAD_START_S, SHOWING_S, Feed, Freshness, Reading, Scheduler, Snapshot
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock
-from tradetui.exchange.errors import AuthenticationFailed, RateLimited, Unreachable
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    PermissionRefused,
+    RateLimited,
+    Unreachable,
+    UnreadableReply,
+)
 from tradetui.wire.product_types import ProductType
 
 
@@ -132,36 +139,119 @@ async def test_stale_after_two_intervals_dead_after_five(interval: float, age: f
     assert feed.freshness is state
 
 
-def test_after_failures_the_pause_grows_but_never_beyond_half_an_interval() -> None:
-    random = Random(1)
-    feed = Feed("triggers", Script(), 10.0, Clock())
-    for failures, ceiling in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 5.0), (5, 5.0), (60, 5.0)):
-        feed.failures = failures
-        pauses = [feed.pause(3.0, random) for _ in range(300)]
-        assert min(pauses) >= 0.5 and max(pauses) <= ceiling
-        assert max(pauses) > ceiling * 0.9
-    slow = Feed("slow", Script(), 3_600.0, Clock())
-    slow.failures = 50
-    assert max(slow.pause(0.0, random) for _ in range(300)) <= 30.0
-
-
 @pytest.mark.parametrize("partly", [False, True])
 @pytest.mark.parametrize("is_hidden", [False, True])
-async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_peace(
-    is_hidden: bool, partly: bool
-) -> None:
+@pytest.mark.parametrize("refusal", [RateLimited("too many"), Busy("no", code="45001"), UnreadableReply("a page")])
+async def test_a_refused_feed_rests_for_longer_than_in_peace(refusal: Exception, is_hidden: bool, partly: bool) -> None:
     random = Random(1)
-    refusal = RateLimited("too many")
     script = Script(*[Reading(rows("a=1"), error=refusal) if partly else refusal] * 9, Reading(rows("a=1")))
     feed = Feed("orders", script, 2.0, Clock())
     feed.is_hidden = is_hidden
     for refused in range(1, 10):
         await feed.poll()
         pauses = [feed.pause(0.1, random) for _ in range(300)]
-        rest = feed.wait if refused == 1 else max(feed.wait, 4.0)
+        rest = max(feed.wait, min(8.0, feed.wait * 2 ** (refused - 1)))
         assert rest * 0.9 <= min(pauses) and max(pauses) <= rest
     await feed.poll()
     assert feed.pause(0.1, random) <= feed.wait
+
+
+class Refusing:
+    """Several feeds of one exchange, which gives rows or one error to all of them; `began` is when each was read."""
+
+    def __init__(self, intervals: Mapping[str, float]) -> None:
+        self.error: Exception | None = None
+        self.began: list[float] = []
+        self.feeds = [Feed(name, self, interval, LoopClock(0)) for name, interval in intervals.items()]
+        self.scheduler = Scheduler(self.feeds, Random(7))
+        self.under_way = self.most_at_once = 0
+
+    async def read(self) -> Reading[Row]:
+        self.began.append(asyncio.get_running_loop().time())
+        self.under_way += 1
+        self.most_at_once = max(self.most_at_once, self.under_way)
+        await asyncio.sleep(0.2)
+        self.under_way -= 1
+        if self.error is not None:
+            raise self.error
+        return Reading(rows("a=1"))
+
+    async def count(self, seconds: float) -> int:
+        before = len(self.began)
+        await asyncio.sleep(seconds)
+        return len(self.began) - before
+
+
+FIVE_FEEDS = {"accounts": 5.0, "positions": 2.0, "orders": 2.0, "fills": 1.0, "triggers": 10.0}
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        UnreadableReply("a firewall", http_status=403),
+        Busy("HTTP status 520"),
+        Busy("HTTP status 503"),
+        Busy("no", code="45001"),
+        Busy("no", code="40725"),
+        RateLimited("too many"),
+        AuthenticationFailed("no", code="40006"),
+        PermissionRefused("no", code="40014"),
+    ],
+    ids=["403", "520", "503", "45001", "40725", "429", "40006", "40014"],
+)
+async def test_an_exchange_that_refuses_every_feed_is_asked_by_one_ever_less_often(refusal: Exception) -> None:
+    exchange = Refusing(FIVE_FEEDS)
+    exchange.scheduler.start()
+    in_peace = await exchange.count(20)
+    exchange.error = refusal
+    await exchange.count(11)  # each feed is refused once, and then knows it
+    exchange.most_at_once = 0
+    refused = await exchange.count(20)
+    assert refused <= 5 < in_peace / 4
+    assert exchange.most_at_once == 1
+    await exchange.count(600)
+    assert await exchange.count(600) in (9, 10)
+    for _ in range(3):
+        exchange.scheduler.poll_now("positions")
+    assert await exchange.count(0.1) == 1
+    exchange.error = None
+    exchange.scheduler.poll_now("positions")
+    for feed, interval in zip(exchange.feeds, FIVE_FEEDS.values(), strict=True):
+        assert feed.longest_pause >= interval
+    await asyncio.sleep(1.0)
+    exchange.scheduler.poll_now("positions")
+    await asyncio.sleep(0.5)
+    assert [feed.name for feed in exchange.feeds if feed.snapshot.error is not None] == []
+    await exchange.count(20)
+    assert await exchange.count(20) == pytest.approx(in_peace, abs=3)
+    await exchange.scheduler.stop()
+
+
+@pytest.mark.looptime
+async def test_after_an_outage_every_feed_is_read_at_the_first_answer() -> None:
+    exchange = Refusing(FIVE_FEEDS)
+    exchange.scheduler.start()
+    await exchange.count(20)
+    exchange.error = Unreachable("no connection")
+    await exchange.count(300)
+    exchange.error = None
+    await exchange.count(2.0)
+    assert [feed.name for feed in exchange.feeds if feed.snapshot.error is not None] == []
+    await exchange.scheduler.stop()
+
+
+@pytest.mark.looptime
+async def test_one_feed_that_is_refused_slows_no_other() -> None:
+    others = Refusing({"positions": 2.0, "orders": 2.0})
+    alone = Script()
+    alone.answer = lambda: Busy("no", code="45001")
+    refused = Feed("triggers", alone, 2.0, LoopClock(0))
+    running = Scheduler((*others.feeds, refused), Random(7))
+    running.start()
+    assert await others.count(60) >= 58
+    assert alone.reads <= 12
+    await running.stop()
 
 
 def scheduler(*feeds: Feed[Row]) -> Scheduler:

@@ -117,7 +117,7 @@ class TriggersReader:
         if self._rows_in_order is None:
             self._rows_in_order = newest_first(self._rows.values())
         rows = self._rows_in_order
-        if errors and not rows:
+        if errors and (not rows or len(errors) == len(results)):
             raise errors[0]
         note = self._write_buffer.trouble or left_out_sentence(
             self._product_types, self._left_out, symbols_of(row.record for row in rows)

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 TOO_MANY_REQUESTS = 429
 """The HTTP status of a call beyond a limit, whatever the code in its body."""
+_BLOCKED = (403, 406, 451)
+"""HTTP statuses of the page with which a web firewall, or a rule about countries, turns an address away."""
 _IF_IT_LASTS = "If this lasts, check the network and the exchange's status page."
 _REPORT = "If this lasts, the interface may have changed; keep the log."
 _REMEDIES_OF_READS = {
@@ -227,6 +229,12 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     if 300 <= status < 400:
         return UnreadableReply(
             "it points to another address, and redirects are not followed", remedy="Check base_url.", **error_fields
+        )
+    if status in _BLOCKED:
+        return UnreadableReply(
+            f"a firewall in front of the exchange refuses this address (HTTP {status})",
+            remedy="Wait some minutes. If it lasts, use another network address, or ask the exchange why.",
+            **error_fields,
         )
     remedy = "Check base_url, and whether a proxy or a login page stands in between."
     detail = answer.unreadable if status == 200 else f"HTTP status {status}, {answer.unreadable}"

@@ -1,7 +1,8 @@
 """Feeds: each reads one kind of record again and again, at its own pace, and publishes what it knows as a snapshot.
 
 A feed never retries: its next turn is the retry. One scheduler gives all of them their turns, so that a feed's next
-poll is armed after its last has ended, and never two run at once.
+poll is armed after its last has ended, and never two run at once. An exchange that answers no feed is asked by one feed
+at a time, and less and less often.
 
 A feed's state at one moment: immutable rows, their age and whether they are stale, and errors since.
 """
@@ -19,7 +20,7 @@ from typing import Final, Generic, NamedTuple, Protocol, Self
 
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
-from tradetui.exchange.errors import ExchangeError, RateLimited
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, NotSent, Unreachable
 from tradetui.wire.error_codes import UNIFIED_ACCOUNT
 
 STALE_INTERVALS, STALE_AT_LEAST_S = 2, 5.0
@@ -133,10 +134,13 @@ _log = logging.getLogger(__name__)
 HIDDEN_FACTOR: Final = 4.0
 SHORTEST_PAUSE_S: Final = 0.1
 JITTER: Final = 0.1
-BACKOFF_FROM_S: Final = 0.5
-BACKOFF_TO_S: Final = 30.0
-RATE_LIMITED_FACTOR: Final = 2.0
-"""Intervals between reads while the exchange refuses them one after another as too many."""
+SLOWEST_ALONE_S: Final = 8.0
+"""The pause of a feed that is refused while others are answered grows up to here, or stays at its interval."""
+PROBE_FROM_S: Final = 1.0
+PROBE_TO_S: Final = 60.0
+"""Seconds between the reads of an exchange that refuses every feed: they double from the one up to the other."""
+UNREACHED_PROBE_TO_S: Final = 1.5
+"""The same where no answer comes at all: nobody is asked too often, and a link that is back is seen soon."""
 MOST_INTERVALS_A_READ: Final = 3.0
 """Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
 HEAD_START_S: Final = 1.0
@@ -184,11 +188,16 @@ class Feed(Generic[FeedRowT_co]):
         """Whether nobody looks at what it brings: then it is read less often."""
         self.snapshot: Snapshot[FeedRowT_co] = Snapshot()
         self.failures = 0
+        self.problem: Exception | None = None
+        """The error of the last read, of the whole or of a part."""
+        self.answered = False
+        """Whether the exchange gave rows in the last read, if only a part of them."""
+        self.probe_pause = 0.0
+        """Seconds between the reads of an exchange that refuses every feed; 0 while it answers."""
         self.polling = False
         self._clock = clock
         self._took = 0.0
         self._wait_when_read = 0.0
-        self._rate_limited_reads = 0
         self._listeners: list[Callable[[Feed[FeedRow]], None]] = []
 
     @property
@@ -211,27 +220,22 @@ class Feed(Generic[FeedRowT_co]):
     def pause(self, took: float, random: Random) -> float:
         """Seconds to rest after a poll that took so long.
 
-        After failures the rest is drawn from half a second up to a ceiling that doubles, to 30 s at most, but
-        never beyond half an interval: whatever ends the trouble, the rows of the next poll are there within two, though
-        the budget may hand out its calls over more than one.
-
-        After refusals for too many calls it rests for longer than it does in peace: the exchange locks out an address
-        that does not slow down.
+        It is never read sooner than in peace. After refusals it rests for longer, since the exchange locks out an
+        address that does not slow down.
         """
-        if self._rate_limited_reads:
-            return self.longest_pause * (1 - JITTER * random.random())
-        if self.failures:
-            return random.uniform(BACKOFF_FROM_S, self.longest_pause)
-        return max(SHORTEST_PAUSE_S, self.wait * (1 - JITTER * random.random()) - took)
+        own_pause = self._own_pause * (1 - JITTER * random.random())
+        return own_pause if self.failures else max(SHORTEST_PAUSE_S, own_pause - took)
+
+    @property
+    def _own_pause(self) -> float:
+        if self.failures < 2 or isinstance(self.problem, Unreachable):
+            return self.wait
+        return max(self.wait, min(SLOWEST_ALONE_S, self.wait * 2.0 ** (self.failures - 1)))
 
     @property
     def longest_pause(self) -> float:
         """The most seconds until it is read again, as the last poll left it."""
-        if self._rate_limited_reads > 1:
-            return max(self.wait, RATE_LIMITED_FACTOR * self.interval)
-        if self.failures and not self._rate_limited_reads:
-            return min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval / 2, 2 * BACKOFF_FROM_S))
-        return self.wait
+        return max(self._own_pause, self.probe_pause)
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener whenever the snapshot changed; returns what ends it."""
@@ -248,19 +252,18 @@ class Feed(Generic[FeedRowT_co]):
             reading = await self.reader.read()
         except Exception as problem:
             self.failures += 1
-            self._count_rate_limited(problem)
+            self.answered = False
+            self.problem = problem
             self.publish(replace(self.snapshot, error=FeedError.of(problem)))
         else:
             self.failures = self.failures + 1 if reading.error is not None else 0
-            self._count_rate_limited(reading.error)
+            self.answered = True
+            self.problem = reading.error
             self._took = self._clock.monotonic() - began
             self._wait_when_read = self.wait
             self.publish(self._taken(reading))
         finally:
             self.polling = False
-
-    def _count_rate_limited(self, problem: Exception | None) -> None:
-        self._rate_limited_reads = self._rate_limited_reads + 1 if isinstance(problem, RateLimited) else 0
 
     def publish(self, snapshot: Snapshot[FeedRowT_co]) -> None:
         self.snapshot = snapshot
@@ -285,6 +288,67 @@ class Feed(Generic[FeedRowT_co]):
         )
 
 
+class _RefusingExchange:
+    """Slows all feeds down together while the exchange answers none of them, and wakes them once it does.
+
+    It refuses once two feeds were refused and none was answered in between. From then on the feeds that were refused
+    ask one at a time, after a pause that doubles with each refusal. The first rows of any feed end it for all.
+    """
+
+    def __init__(self, feeds: Collection[Feed[FeedRow]]) -> None:
+        self._feeds = feeds
+        self._refused: dict[str, Feed[FeedRow]] = {}
+        self._pause = 0.0
+        self._probe_at = 0.0
+        self._probing = False
+        self._changed = asyncio.Event()
+
+    async def turn(self, feed: Feed[FeedRow]) -> None:
+        """Wait until the feed may be read: at once while the exchange answers, else until it is the one to ask."""
+        loop = asyncio.get_running_loop()
+        while feed.name in self._refused and self._pause:
+            if not self._probing and loop.time() >= self._probe_at:
+                self._probing = True
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(None if self._probing else self._probe_at):
+                    await self._changed.wait()
+
+    def note(self, feed: Feed[FeedRow]) -> Collection[Feed[FeedRow]]:
+        """Take in what a read came to; returns the feeds that are due since the exchange answers again."""
+        self._probing = False
+        problem = feed.problem
+        if feed.answered:
+            resumed = self._refused.values() if self._pause else ()
+            self._refused = {}
+            self._pause = 0.0
+            for refused in resumed:
+                refused.probe_pause = 0.0
+            self._wake()
+            return resumed
+        if isinstance(problem, ExchangeError) and not isinstance(problem, EndpointMissing | NotSent):
+            self._refused[feed.name] = feed
+            if len(self._refused) >= min(2, len(self._feeds)):
+                most = UNREACHED_PROBE_TO_S if isinstance(problem, Unreachable) else PROBE_TO_S
+                now = asyncio.get_running_loop().time()
+                if now >= self._probe_at:  # what was under way together counts once
+                    self._pause = min(most, max(PROBE_FROM_S, 2 * self._pause))
+                    self._probe_at = now + self._pause
+                for refused in self._refused.values():
+                    refused.probe_pause = self._pause
+        self._wake()
+        return ()
+
+    def ask_once(self) -> None:
+        """Let one feed ask now: a person wants to know."""
+        self._probe_at = 0.0
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
 class Scheduler:
     """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
 
@@ -302,6 +366,7 @@ class Scheduler:
         self._tasks: list[asyncio.Task[None]] = []
         self._first = first
         self._first_is_shown = asyncio.Event()
+        self._exchange = _RefusingExchange(self._feeds)
         if first not in self._wake:
             self._first_is_shown.set()
 
@@ -320,7 +385,11 @@ class Scheduler:
         self._tasks = []
 
     def poll_now(self, name: str | None = None) -> None:
-        """Poll one feed, or all, without waiting for its turn; one that is reading reads once more after that."""
+        """Poll one feed, or all, without waiting for its turn; one that is reading reads once more after that.
+
+        An exchange that refuses every feed is asked once.
+        """
+        self._exchange.ask_once()
         for feed in self._feeds:
             if name in (None, feed.name):
                 self._wake[feed.name].set()
@@ -344,8 +413,12 @@ class Scheduler:
         if feed.name != self._first:
             await self.first_shown()
         while True:
+            await self._exchange.turn(feed)
             began = loop.time()
             await feed.poll()
+            for due in self._exchange.note(feed):
+                if due is not feed:
+                    self._wake[due.name].set()
             if feed.name == self._first and not self._first_is_shown.is_set():
                 loop.call_later(SHOWING_S, self._first_is_shown.set)
             pause = feed.pause(loop.time() - began, self._random)
