@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean, first_broken
 from tradetui.profiles.model import Profile
+from tradetui.storage.toml_file import NotToml, parse_toml, read_utf8
 
 _TRUE_VALUES = frozenset({"1", "true", "yes", "on"})
 _FALSE_VALUES = frozenset({"0", "false", "no", "off", ""})
@@ -200,14 +200,12 @@ def _read_configuration(file: Path) -> tuple[dict[str, _Source], str | None]:
 
 def _parse(file: Path) -> tuple[str, dict[str, Any]]:
     try:
-        text = file.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+        text = read_utf8(file)
+        return text, parse_toml(text)
+    except NotToml as problem:
         raise ConfigurationError(
             f"not readable as TOML: {problem}", location=str(file), remedy="Correct the line named."
         ) from None
-    except UnicodeDecodeError:
-        raise ConfigurationError("not UTF-8 text", location=str(file)) from None
     except OSError as problem:
         raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import stat
 import subprocess
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
+from tradetui.storage.toml_file import NotToml, read_toml
 from tradetui.wire.text import counted
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def fields_of_json(text: str, location: str) -> dict[str, str]:
     """The fields of a key in a JSON object; raises ConfigurationError."""
     try:
         values = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
         raise ConfigurationError(
@@ -150,9 +150,14 @@ def fields_of_json(text: str, location: str) -> dict[str, str]:
 def _from_file(file: Path) -> dict[str, str]:
     refuse_wider_than_owner(file)
     try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise ConfigurationError("not readable as TOML", location=str(file), key="credentials.path") from None
+        values = read_toml(file)
+    except NotToml:  # what is wrong may quote a secret
+        raise ConfigurationError(
+            "not readable as TOML",
+            location=str(file),
+            key="credentials.path",
+            remedy='It holds lines such as api_key = "…".',
+        ) from None
     except OSError as problem:
         raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
     return _known_fields(values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import tomli_w
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
+from tradetui.storage.toml_file import NotToml, parse_toml
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _DEFAULT_LINE = re.compile(r"""^default_profile[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*')(?P<rest>[^\n]*)$""", re.MULTILINE)
@@ -60,7 +60,7 @@ def write_default(config_file: Path, name: str) -> None:
     file = config_file.resolve()
     try:
         text = file.read_bytes().decode("utf-8")
-        before = tomllib.loads(text)
+        before = parse_toml(text)
         changed, count = _DEFAULT_LINE.subn(lambda written: f"{line.rstrip()}{written['rest']}", text, count=1)
         changed = changed if count else f"{line}\n{text}"
         if not _holds(changed, {**before, "default_profile": name}):
@@ -71,7 +71,7 @@ def write_default(config_file: Path, name: str) -> None:
                 remedy=f"Write {line.rstrip()} into it above its first table.",
             )
         write_text(file, changed, mode=stat.S_IMODE(file.stat().st_mode))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (NotToml, UnicodeDecodeError):
         raise ConfigurationError("not readable as TOML", location=str(config_file)) from None
     except OSError as problem:
         raise ConfigurationError(f"cannot be written: {problem.strerror}", location=str(config_file)) from None
@@ -79,6 +79,6 @@ def write_default(config_file: Path, name: str) -> None:
 
 def _holds(text: str, settings: Mapping[str, Any]) -> bool:
     try:
-        return tomllib.loads(text) == settings
-    except tomllib.TOMLDecodeError:
+        return parse_toml(text) == settings
+    except NotToml:
         return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
+from tradetui.storage.toml_file import NotToml, read_toml
 
 FILE = "state.toml"
 _HEADING = (
@@ -87,10 +87,10 @@ def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
 def _stored(file: Path) -> tuple[dict[str, Any], str]:
     """All choices in the file, and a sentence if it is damaged and was put aside; raises OSError."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8")), ""
+        return read_toml(file), ""
     except FileNotFoundError:
         return {}, ""
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except NotToml:
         with suppress(OSError):  # A read-only directory keeps it where it is; it is overlooked all the same.
             file.replace(file.with_name(f"{FILE}.unread"))
         defaults = "columns, order and theme are the defaults"

@@ -228,7 +228,7 @@ class KnownAccounts:
         except NotADirectoryError:
             folder = self._file.parent.parent
             raise FileUnusable(str(folder), "it is not a directory", "Set data_dir to one.") from None
-        except (OSError, ValueError) as problem:
+        except (OSError, ValueError, RecursionError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else None
             raise FileUnusable(
                 str(self._file),

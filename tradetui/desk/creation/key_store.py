@@ -14,7 +14,6 @@ import errno
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from tradetui.exchange.clock import Clock
 from tradetui.storage.atomic_file import sync_directory, write_synced
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.private_directory import make_private_directory
+from tradetui.storage.toml_file import NotToml, parse_toml, read_toml
 from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.subaccounts import CopyApiKey, VirtualSubaccount
 
@@ -179,8 +179,8 @@ class KeyStore:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            return tomllib.loads(self._files.read(name))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+            return parse_toml(self._files.read(name))
+        except (NotToml, UnicodeDecodeError):
             raise KeyStoreUnusable(
                 f"{self._files.location(name)} cannot be read as TOML. Look at it in an editor."
             ) from None
@@ -337,8 +337,8 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _is_complete(file: Path) -> bool:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8")).get(COMPLETE) is True
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return read_toml(file).get(COMPLETE) is True
+    except NotToml:
         return False
 
 
