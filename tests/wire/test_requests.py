@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
+from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, GroupType, PositionMode
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import (
@@ -372,3 +373,16 @@ def test_every_request_has_a_parameter_for_every_field() -> None:
 def test_times_the_wrong_way_round_are_told_as_a_person_reads_them() -> None:
     with pytest.raises(InvalidRequest, match="given: 2026-11-02 00:00:00 UTC to 2026-11-01 00:00:00 UTC"):
         FuturesFillsRequest(product_type="USDT-FUTURES", start_time=1_793_577_600_000, end_time=1_793_491_200_000)
+
+
+@pytest.mark.parametrize("endpoint", CATALOGUE.values(), ids=CATALOGUE)
+def test_no_text_is_longer_than_the_interface_can_mean(endpoint: Endpoint) -> None:
+    for parameter in endpoint.request.parameters.values():
+        if parameter.element is not None:
+            continue  # a list of requests, each held to its own parameters
+        listed = parameter.value_type == "list"
+        for text in ("X" * 5_000, "9" * 5_000):
+            with pytest.raises(InvalidRequest) as refusal:
+                parameter.read([text] if listed else text)
+            assert refusal.value.parameter == parameter.name
+            assert len(str(refusal.value)) < 400

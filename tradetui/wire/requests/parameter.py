@@ -16,6 +16,8 @@ from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.product_types import ProductType
 
 _NO_ALTERNATIVES: Final[Mapping[str, str]] = MappingProxyType({})
+MOST_CHARACTERS: Final = 128
+"""A longer text means nothing in this interface: ids have about 20 characters, the longest symbols about 30."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -69,6 +71,8 @@ class Parameter:
         text = str(value).strip()
         if not text:
             raise self.refused(value, "Give it." if self.required else "Leave it out, or give it a value.")
+        if len(text) > MOST_CHARACTERS:
+            raise self.refused(value, f"Shorten it from {len(text):,} to at most {MOST_CHARACTERS} characters.")
         return text
 
     def written(self, value: Any) -> Any:
@@ -155,10 +159,12 @@ class Amount(Parameter):
     def read(self, value: object) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
             raise self.refused(value, "Give it as Decimal or as text, such as 0.01.")
+        if isinstance(value, str) and len(value) > MOST_CHARACTERS:
+            raise self.refused(value, "Give a number such as 0.01.")
         amount = typed_number(value) if isinstance(value, str) else Decimal(value)
         if amount is None:
             raise self.refused(value, "Give it in digits, such as 0.01.")
-        if not amount.is_finite() or amount <= 0 or abs(amount.adjusted()) > 40:
+        if not amount.is_finite() or amount <= 0 or max(abs(amount.adjusted()), len(amount.as_tuple().digits)) > 40:
             raise self.refused(value, "Give a number above zero, such as 0.01.")
         return amount
 
@@ -248,6 +254,8 @@ class Listed(Parameter):
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
             raise self.refused(value, "Give a list.")
         entries = tuple(str(entry).strip() for entry in value)
+        if any(len(entry) > MOST_CHARACTERS for entry in entries):
+            raise self.refused(max(entries, key=len), f"Shorten this entry to at most {MOST_CHARACTERS} characters.")
         if self.most is not None and len(entries) > self.most:
             raise self.refused(f"{len(entries)} entries", f"Give at most {self.most}.")
         if not all(entries):
