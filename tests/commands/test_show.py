@@ -480,9 +480,11 @@ def test_doctor_and_journal(point: Point, capsys: Capture) -> None:
     assert "of 4,800 calls a minute" in checks["address"]["found"]
     assert main(["journal", "--json"]) == DONE
     assert json.loads(capsys.readouterr().out) == []
-    point(TRADETUI_API_SECRET="wrong")
+    point(TRADETUI_API_SECRET="wrong", SSLKEYLOGFILE="/somewhere/keys.log")
     assert main(["doctor"]) == ATTENTION
-    assert "FAIL" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "FAIL" in output
+    assert "TLS key log      SSLKEYLOGFILE names /somewhere/keys.log" in output
 
 
 def test_keys_are_the_bindings(capsys: Capture) -> None:

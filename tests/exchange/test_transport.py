@@ -52,6 +52,7 @@ from tradetui.exchange.transport.transport import (
     TransportError,
     TransportErrorKind,
     parse_base_url,
+    verifying_tls,
 )
 
 USDT = "USDT-FUTURES"
@@ -523,6 +524,21 @@ async def test_a_certificate_nobody_vouches_for_is_refused_and_one_that_is_trust
         trusting = ssl.create_default_context(cafile=path)
         async with reader(server.base_url, tls=trusting) as client:
             await client.futures.accounts(product_type=USDT)
+
+
+async def test_the_keys_of_a_session_are_not_written_where_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    key_log = tmp_path / "keys"
+    monkeypatch.setenv("SSLKEYLOGFILE", str(key_log))
+    context, ca_file = certificate(tmp_path)
+    async with (
+        raw_server(says(GOOD), tls=context) as server,
+        reader(server.base_url, tls=verifying_tls(str(ca_file))) as client,
+    ):
+        await client.futures.accounts(product_type=USDT)
+    assert shared_tls.__wrapped__().keylog_filename is None
+    assert not key_log.exists()
 
 
 async def test_no_context_that_does_not_verify_is_taken() -> None:

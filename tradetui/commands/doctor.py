@@ -99,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
         _configuration(loaded),
         _passed("proxy", route.proxy_text or "none"),
         _certificates(loaded, route),
+        *_key_log(loaded),
         data_directory,
         *_keys(loaded),
         _theme(loaded),
@@ -128,6 +129,14 @@ def _certificates(loaded: LoadedProfile, route: Route) -> Check:
     if loaded.profile.base_url.startswith("http://"):
         return _passed("certificates", "none needed: the exchange is on this machine, over http")
     return _passed("certificates", route.ca_file_text or str(usual_ca_file()))
+
+
+def _key_log(loaded: LoadedProfile) -> list[Check]:
+    file = loaded.environ.get("SSLKEYLOGFILE")
+    if not file:
+        return []
+    finding = f"SSLKEYLOGFILE names {file}: tradetui writes nothing there, other programs write the keys of their TLS"
+    return [_failed("TLS key log", finding, "Unset SSLKEYLOGFILE: who reads that file can read what was encrypted.")]
 
 
 def _close_data_directory(loaded: LoadedProfile) -> Check:

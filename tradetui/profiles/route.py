@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy, proxy_of_environment
-from tradetui.exchange.transport.transport import is_loopback, parse_base_url
+from tradetui.exchange.transport.transport import is_loopback, parse_base_url, verifying_tls
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.profiles.model import NO_PROXY, PROXY_OF_ENVIRONMENT
@@ -84,7 +84,7 @@ def _proxy_of(loaded: LoadedProfile) -> tuple[Proxy | None, str]:
 @lru_cache(maxsize=1)
 def _trusting(ca_file: str) -> ssl.SSLContext:
     try:
-        return ssl.create_default_context(cafile=ca_file)
+        return verifying_tls(ca_file)
     except OSError as problem:  # an SSLError is one: the file holds no certificates
         why = "holds no certificates" if isinstance(problem, ssl.SSLError) else f"cannot be read: {problem.strerror}"
         raise ConfigurationError(

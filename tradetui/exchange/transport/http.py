@@ -33,6 +33,7 @@ from tradetui.exchange.transport.transport import (
     TransportErrorKind,
     is_loopback,
     refuse_write,
+    verifying_tls,
 )
 from tradetui.wire.endpoints.reply import LONGEST_BODY
 
@@ -61,7 +62,7 @@ _NOT_DECODED = "the response cannot be unpacked"
 @cache
 def shared_tls() -> ssl.SSLContext:
     """Build the one TLS context of this process, which verifies certificates. It takes 20 ms, so not on the loop."""
-    return httpx.create_ssl_context(trust_env=False)
+    return verifying_tls(usual_ca_file())
 
 
 def usual_ca_file() -> str:

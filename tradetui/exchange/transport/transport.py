@@ -10,11 +10,14 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from tradetui.exchange.errors import ReadOnly
 from tradetui.wire.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    import ssl
 
 MAX_CONCURRENT_READS = 16
 MAX_CONCURRENT_WRITES = 4
@@ -23,6 +26,19 @@ MAX_CONCURRENT_WRITES = 4
 
 BeforeFirstByte: TypeAlias = Callable[[], Awaitable[None]]
 """Awaited once, when a connection stands and only sending is left to do; if it raises, nothing is sent."""
+
+
+def verifying_tls(ca_file: str) -> ssl.SSLContext:
+    """A TLS context that verifies host names and certificates by the authorities in a file (PEM).
+
+    Unlike `ssl.create_default_context` it does not heed SSLKEYLOGFILE: whoever reads that file could read the API key.
+    Raises OSError where the file cannot be read or holds no certificates.
+    """
+    import ssl  # dear to import, and not needed for an exchange in this process
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(cafile=ca_file)
+    return context
 
 
 class Timeouts(NamedTuple):
