@@ -65,6 +65,18 @@ def test_orders_are_merged_unless_a_status_is_given(point: Point, capsys: Captur
     assert times == sorted(times, reverse=True)
 
 
+def test_waiting_triggers_are_shown_where_they_are_asked_for(point: Point, capsys: Capture) -> None:
+    point()
+    usdt = ("--product-type", "USDT-FUTURES")
+    waiting = shown(capsys, "triggers", "--waiting", *usdt)
+    assert {row["planStatus"] for row in waiting} == {"live"}
+    assert {row["planType"] for row in waiting} >= {"normal_plan", "profit_loss"} or len(waiting) > 3
+    assert main(["show", "triggers", *usdt]) == DONE
+    assert "--waiting prints those that still wait" in capsys.readouterr().err
+    assert main(["show", "triggers", "--waiting", "--plan-status", "executed"]) == USAGE
+    assert "not with --waiting" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("what", ["fills", "triggers", "spot-fills", "spot-bills", "convert"])
 def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: Capture, what: str) -> None:
     point()
@@ -165,7 +177,9 @@ def test_what_is_cut_is_said(point: Point, capsys: Capture, arguments: list[str]
         assert errors == ""
     else:
         limit = "a larger --limit" if "--limit" in arguments else "--limit N"
-        assert errors == f"tradetui: {CUT.format(count, limit)}.\n"
+        waiting = "tradetui: these trigger orders have ended; --waiting prints those that still wait.\n"
+        cut = f"tradetui: {CUT.format(count, limit)}.\n"
+        assert errors == (cut + waiting if arguments[0] == "triggers" else cut)
 
 
 def test_exactly_one_page_is_not_cut(point: Point, capsys: Capture) -> None:

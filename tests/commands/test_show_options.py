@@ -66,11 +66,11 @@ def test_rows_of_other_product_types_are_spoken_of_on_stderr(capsys: pytest.Capt
     progress = ReadingProgress("fills")
     progress.left_out = {"BTCPERP"}
     requests = [[FuturesFillsRequest(product_type="USDT-FUTURES")]]
-    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests, UTC)
+    show._say_what_is_left_out(argparse.Namespace(what="fills", limit=None, all=False), progress, requests, UTC)
     assert capsys.readouterr().err == "tradetui: rows of BTCPERP left out: not of USDT-FUTURES.\n"
     progress.left_out, progress.kept_symbols = {"EURUSD", "BTCUSD"}, {"BTCUSD"}
     requests.append([FuturesFillsRequest(product_type="COIN-FUTURES")])
-    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests, UTC)
+    show._say_what_is_left_out(argparse.Namespace(what="fills", limit=None, all=False), progress, requests, UTC)
     assert capsys.readouterr().err == "tradetui: rows of EURUSD left out: named like another product type's.\n"
 
 

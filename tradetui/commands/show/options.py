@@ -18,6 +18,7 @@ from tradetui.desk.tables.time_format import with_zoned_times
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.settings.ui_settings import zone_named
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
 from tradetui.wire.errors import InvalidRequest
@@ -81,6 +82,17 @@ def show_parser() -> CommandParser:
     _add_result_commands(kinds)
     _add_format(kinds.add_parser("endpoints", help="every endpoint, with its limits and parameters"))
     return parser
+
+
+def endpoint_of(options: argparse.Namespace) -> Endpoint:
+    """The endpoint that is read; raises InvalidRequest for an option that only the other one of two takes."""
+    if not options.waiting:
+        return TABLES[options.what].endpoint
+    if options.planStatus is not None:
+        raise InvalidRequest(
+            "--plan-status", "of orders that ended, not with --waiting", options.planStatus, "Leave one of the two out."
+        )
+    return CATALOGUE["futures.live_triggers"]
 
 
 def requests_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> ShowRequests:
@@ -166,9 +178,15 @@ def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> No
             parser.add_argument("--symbol", metavar="SYMBOL", help="only this symbol, or several with commas")
 
 
+_WAITING_HELP: Final = "trigger orders that still wait, which not every exchange reports, in place of those that ended"
+
+
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
     global_flags_into(parser, tuple(ProductType))
     _add_format(parser, taxed=what in _TAXED)
+    parser.set_defaults(waiting=False)
+    if what == TableName.TRIGGERS:
+        parser.add_argument("--waiting", action="store_true", help=_WAITING_HELP)
     for parameter in endpoint.request.parameters.values():
         if parameter.name not in _OWN:
             rule = _rule_of_flag(what, parameter)

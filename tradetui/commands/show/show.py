@@ -19,7 +19,7 @@ from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
 from tradetui.commands.session.bootstrap import load_privately, open_reader
 from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
-from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser
+from tradetui.commands.show.options import BITTYTAX, RESULTS, endpoint_of, in_options, requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, held_positions, writes_desk_rows
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -76,7 +76,11 @@ def _show_endpoints(options: argparse.Namespace) -> int:
 
 
 async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    endpoint, zone = TABLES[options.what].endpoint, zone_named(loaded.profile.timezone)
+    zone = zone_named(loaded.profile.timezone)
+    try:
+        endpoint = endpoint_of(options)
+    except InvalidRequest as problem:
+        return report(problem)
     async with open_reader(loaded) as client:
         try:
             requests = requests_of(options, endpoint, loaded, client.clock.wall_ms())
@@ -142,6 +146,8 @@ def _say_what_is_left_out(
     if progress.undecodable_rows:
         unreadable = counted(progress.undecodable_rows, "row")
         say(f"tradetui: not shown, since unreadable: {unreadable}. `tradetui doctor` says more.")
+    if options.what == TableName.TRIGGERS and not options.waiting:
+        say("tradetui: these trigger orders have ended; --waiting prints those that still wait.")
 
 
 def _writer(options: argparse.Namespace, endpoint: Endpoint) -> RowWriter[ShownRow]:
