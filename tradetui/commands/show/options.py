@@ -84,7 +84,7 @@ def show_parser() -> CommandParser:
     return parser
 
 
-def endpoint_of(options: argparse.Namespace) -> Endpoint:
+def shown_endpoint(options: argparse.Namespace) -> Endpoint:
     """The endpoint that is read; raises InvalidRequest for an option that only the other one of two takes."""
     if not options.waiting:
         return TABLES[options.what].endpoint

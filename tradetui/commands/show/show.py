@@ -19,7 +19,7 @@ from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
 from tradetui.commands.session.bootstrap import load_privately, open_reader
 from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
-from tradetui.commands.show.options import BITTYTAX, RESULTS, endpoint_of, in_options, requests_of, show_parser
+from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser, shown_endpoint
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, held_positions, writes_desk_rows
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -78,7 +78,7 @@ def _show_endpoints(options: argparse.Namespace) -> int:
 async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     zone = zone_named(loaded.profile.timezone)
     try:
-        endpoint = endpoint_of(options)
+        endpoint = shown_endpoint(options)
     except InvalidRequest as problem:
         return report(problem)
     async with open_reader(loaded) as client:
