@@ -110,6 +110,12 @@ def test_a_stop_that_only_the_position_names_counts() -> None:
     assert actual(positions=[held], stops=[]).stop_price == Decimal(82500)
 
 
+def test_a_trailing_stop_of_what_is_held_is_no_missing_stop() -> None:
+    trailing = actual(stops=[waiting("long", "82500.0", "moving_plan")])
+    assert (trailing.stop_price, trailing.trails) == (None, True)
+    assert not actual(stops=[waiting("short", "82500.0", "moving_plan")]).trails
+
+
 def test_an_isolated_leg_has_figures_of_its_own() -> None:
     own = leg("long", "0.4148", "84945.0", marginMode="isolated", marginRatio="0.031")
     actuals = actual(positions=[own], account=account(isolatedMaxAvailable="12"))

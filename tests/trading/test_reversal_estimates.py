@@ -260,22 +260,24 @@ def test_a_stop_that_only_the_position_names_ends_with_the_leg_it_was_made_for()
     assert (stop.price, stop.ending) == (None, Decimal(87900))
 
 
-def test_in_one_way_mode_the_waiting_stop_was_made_for_what_ends() -> None:
-    net = leg("short", "0.2934", "86470.6", posMode="one_way_mode")
-    one_way = TriggerOrder.from_row(
-        {
-            "symbol": "BTCUSDT",
-            "orderId": "1",
-            "planType": "pos_loss",
-            "side": "buy",
-            "size": "0",
-            "triggerPrice": "87900",
-            "posMode": "one_way_mode",
-        }
-    )
-    stop = estimated(replace(BASIS, position=net, other_leg=None), plan(Net(Decimal("-0.2934"))), [one_way]).stop
-    assert stop is not None
-    assert (stop.leg.upper(), stop.price, stop.ending) == ("LONG", None, Decimal("87900"))
+def one_way_stop(side: str, price: str, plan_type: str = "pos_loss") -> TriggerOrder:
+    row = {"symbol": "BTCUSDT", "orderId": price, "planType": plan_type, "side": side, "size": "0"}
+    return TriggerOrder.from_row({**row, "triggerPrice": price, "posMode": "one_way_mode"})
+
+
+ONE_WAY_BASIS = replace(BASIS, position=leg("short", "0.2934", "86470.6", posMode="one_way_mode"), other_leg=None)
+SHORT_NET = plan(Net(Decimal("-0.2934")))
+
+
+def test_in_one_way_mode_a_stop_belongs_to_the_side_that_it_closes() -> None:
+    ending = estimated(ONE_WAY_BASIS, SHORT_NET, [one_way_stop("buy", "87900")]).stop
+    assert ending is not None
+    assert (ending.leg.upper(), ending.price, ending.ending) == ("LONG", None, Decimal(87900))
+    own = estimated(ONE_WAY_BASIS, SHORT_NET, [one_way_stop("buy", "87900"), one_way_stop("sell", "82500")]).stop
+    assert own is not None
+    assert (own.price, own.size, cents(own.afterwards)) == (Decimal(82500), Decimal("0.2934"), "-497.93")
+    trailing = estimated(ONE_WAY_BASIS, SHORT_NET, [one_way_stop("sell", "82500", "moving_plan")]).stop
+    assert trailing is not None and trailing.trails
 
 
 def test_a_result_that_is_uncertain_is_estimated_as_the_larger_one() -> None:

@@ -14,7 +14,7 @@ from tradetui.trading.estimates.reversal_estimates import MEETS_WITHIN, Reversal
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.trigger_orders import StopLoss, stops_of_leg
+from tradetui.trading.trigger_orders import LegStops, stops_of_leg
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
@@ -45,7 +45,8 @@ class ReversalActuals:
     `profit` and `fees` are those of our own fills, in the margin coin, paid fees below zero; `free` is in the margin
     coin, `ratio` a fraction (1 is liquidation), `liquidation` in the quote coin. If `reports_liquidation`, the position
     was read with a liquidation price: then None is none. If `stops_read`, waiting stops were read: then a `stop_price`
-    of None is none. `stopped` is the result of the leg should that stop fill.
+    of None is none, or if `trails` a trailing stop, whose price moves. `stopped` is the result of the leg should the
+    stop at `stop_price` fill.
     """
 
     profit: Decimal | None = None
@@ -57,6 +58,7 @@ class ReversalActuals:
     stop_price: Decimal | None = None
     stopped: Decimal | None = None
     stops_read: bool = False
+    trails: bool = False
 
 
 def reversal_actuals(
@@ -80,7 +82,8 @@ def reversal_actuals(
         ratio = account.margin_ratio
     if is_isolated and held is not None:
         ratio = held.margin_ratio
-    stop = _nearest_stop(plan, held, stops)
+    waiting = _stops_of(plan, held, stops or ())
+    stop = waiting.nearest
     return ReversalActuals(
         profit=sum((fill.profit or ZERO for fill in fills), ZERO) if fills else None,
         fees=_fees(fills, plan.params.margin_coin) if fills else None,
@@ -91,6 +94,7 @@ def reversal_actuals(
         stop_price=None if stop is None else stop.price,
         stopped=None if stop is None else result_at_stop(plan, held, stop),
         stops_read=stops is not None,
+        trails=bool(waiting.trailing),
     )
 
 
@@ -143,7 +147,7 @@ def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
     return sum((fee.total_fee or ZERO for fee in fees), ZERO)
 
 
-def _nearest_stop(plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder] | None) -> StopLoss | None:
+def _stops_of(plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder]) -> LegStops:
     if held is None or held.leg is None:
-        return None
-    return stops_of_leg(stops or (), held.leg, plan.params.mode, held.stop_loss).nearest
+        return LegStops(None, (), ())
+    return stops_of_leg(stops, held.leg, plan.params.mode, held.stop_loss)

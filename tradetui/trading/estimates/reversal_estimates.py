@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, exact_digits_if_known, grouped_digits, profit
 from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts, reversal_costs
-from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trigger_orders import LegStops, StopLoss, stops_of_leg
@@ -438,9 +437,7 @@ def result_if_stopped(
     itself names is known; without one the result is None.
     """
     held, other = basis.position, basis.other_leg
-    # In one-way mode what waits was made for the position that ends.
-    own_stops = (stops or ()) if isinstance(plan.before, Legs) else ()
-    waiting = _stops_of(plan, plan.opened_leg, own_stops, other)
+    waiting = _stops_of(plan, plan.opened_leg, stops or (), other)
     stop = waiting.nearest
     if stop is None and stops is None:
         return None

@@ -280,13 +280,15 @@ def test_a_stop_for_a_part_says_for_which(kind: str, part: str, room: Room) -> N
     assert "0.2 of the LONG" in shown.estimates.rows()[-1].basis
 
 
-def test_a_trailing_stop_of_the_leg_that_ends_or_of_a_one_way_position_is_none_for_the_new_leg() -> None:
+def test_a_stop_of_the_side_that_ends_is_none_for_the_new_side_and_one_of_the_new_side_is() -> None:
     short = [stop("moving_plan", "sell", "close")]
     assert any("none for the LONG" in row for row in drawn(preview(stops=short)))
-    one_way = plan(Net(Decimal("-0.2934")))
-    trailing = [stop("moving_plan", "buy"), stop("moving_plan", "sell", order_id="9")]
-    shown = preview(one_way, replace(BASIS, other_leg=None), stops=trailing)
-    assert any("none for the LONG" in row for row in drawn(shown))
+    one_way, basis = plan(Net(Decimal("-0.2934"))), replace(BASIS, other_leg=None)
+    assert any("none for the LONG" in row for row in drawn(preview(one_way, basis, stops=[stop("pos_loss", "buy")])))
+    rows = drawn(preview(one_way, basis, stops=[stop("pos_loss", "sell", price="82500")]))
+    assert any(row.startswith("If stopped at 82,500.0") and "the LONG's whole result" in row for row in rows)
+    trailing = drawn(preview(one_way, basis, stops=[stop("moving_plan", "sell")]))
+    assert any(row.startswith("If stopped ") and "trailing" in row for row in trailing)
 
 
 def test_many_orders_that_stay_as_they_are_become_one_row() -> None:

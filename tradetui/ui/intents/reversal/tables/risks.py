@@ -90,7 +90,7 @@ def _read_afterwards(figures: Figures, actuals: ReversalActuals) -> Mapping[Risk
     if actuals.stop_price is not None:
         stopped = figures.money(actuals.stopped, signed=True)
     elif actuals.stops_read:
-        stopped = "no stop"
+        stopped = "trailing" if actuals.trails else "no stop"
     return {
         RiskFigure.PROFIT: figures.money(actuals.profit, signed=True),
         RiskFigure.FEES: figures.money(actuals.fees, signed=True),
