@@ -45,7 +45,7 @@ def place_order(
 def cancel_order(exchange_state: ExchangeState, uid: str, symbol: str, order_id: str) -> None:
     """Take a resting order out of the book."""
     book = exchange_state.book(uid, CONTRACTS[symbol].product_type)
-    reversal.cancel(book, book.orders[order_id], exchange_state.moment)
+    book.cancel(book.orders[order_id], exchange_state.now_ms)
 
 
 def liquidate(exchange_state: ExchangeState, book: FuturesBook, held: Holding) -> None:

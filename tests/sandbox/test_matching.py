@@ -1,13 +1,14 @@
-"""Trigger orders when their price comes: what opens opens, and what closes never makes a position larger."""
+"""Trigger orders: what opens opens, what closes never makes a position larger, and goes with what it closes."""
 
 from __future__ import annotations
 
 import random
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.futures_account import FuturesBook
@@ -102,6 +103,39 @@ def test_a_closing_trigger_whose_position_is_gone_or_turned_round_does_nothing(
     waiting.come()
     assert waiting.status(order_id) == "fail_execute"
     assert waiting.sizes() == {other: Decimal(size)}
+
+
+@BOTH_MODES
+@EITHER_LEG
+@pytest.mark.parametrize("fault", [None, "orders-stay"])
+def test_what_could_only_close_a_position_goes_with_it_and_nothing_else_does(
+    mode: str, leg: str, other: str, fault: str | None
+) -> None:
+    waiting = Waiting(mode)
+    waiting.hold(leg, "1")
+    stops = [waiting.wait(plan_type, leg) for plan_type in sorted(PROFIT_LOSS)]
+    kept = [waiting.wait(plan_type, other) for plan_type in sorted(PROFIT_LOSS)]
+    kept += [waiting.wait("normal_plan", either) for either in (leg, other)]
+    side, trade_side = order_sides(waiting.book.mode, leg, closes=True)
+    far = PRICE * (2 if leg == "long" else Decimal("0.5"))
+    closing = place_order(
+        waiting.exchange_state, waiting.uid, "BTCUSDT", side, trade_side, Decimal("0.4"), far, reduce_only=True
+    )
+    if fault is not None:
+        waiting.caller.sandbox.faults.plan(fault)
+    body: dict[str, Any] = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTURES"}
+    if mode == "hedge_mode":
+        body |= {"side": "buy" if leg == "long" else "sell", "tradeSide": "open", "size": "0.5"}
+        assert waiting.caller.post("futures.reverse", body, waiting.name).code == "00000"
+        assert {*stops, *kept} == set(waiting.book.live_triggers), "half of it is still held"
+        if fault is not None:
+            waiting.caller.sandbox.faults.plan(fault)
+    assert waiting.caller.post("futures.reverse", body, waiting.name).code == "00000"
+    assert set(waiting.sizes()) == {other}
+    if fault is None:
+        assert all(waiting.status(order_id) == "cancelled" for order_id in stops)
+    assert set(waiting.book.live_triggers) == {*kept, *([] if fault is None else stops)}
+    assert (closing in waiting.book.orders) == (fault is not None)
 
 
 @BOTH_MODES

@@ -34,6 +34,7 @@ OUTCOME_OF_FAULT = {
     "liquidated": Outcome.LIQUIDATED,
     "mode-changed": Outcome.MODE_CHANGED,
     "other": Outcome.OTHER,
+    "orders-stay": Outcome.REVERSED,
 }
 NEEDS_TWO_STEPS = ("reverse-smaller", "remainder")
 

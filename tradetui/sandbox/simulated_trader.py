@@ -21,7 +21,7 @@ from tradetui.sandbox.books.orders import (
     trigger_row,
     waits_above,
 )
-from tradetui.sandbox.books.reversal import MarketMoment, cancel
+from tradetui.sandbox.books.reversal import MarketMoment
 from tradetui.wire.exchange_time import DAY_MS
 
 SYMBOLS: Final = {  # the first two are traded twice as often
@@ -54,7 +54,7 @@ def _rest_or_cancel_order(book: FuturesBook, rng: random.Random, at: MarketMomen
         return
     order = rng.choice(list(book.orders.values()))
     if not order.filled:
-        cancel(book, order, at)
+        book.cancel(order, at.now_ms)
 
 
 def _add_or_cancel_trigger(book: FuturesBook, spec: ContractSpec, rng: random.Random, at: MarketMoment) -> None:

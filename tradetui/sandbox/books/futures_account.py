@@ -13,7 +13,7 @@ from typing import Any, Final
 from tradetui.sandbox.books.futures_history import FUNDING, Bills, ClosedPositions, Movement
 from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
-from tradetui.sandbox.books.orders import ONE_WAY, Order
+from tradetui.sandbox.books.orders import ONE_WAY, PROFIT_LOSS, Order, closed_leg, ended
 
 _QUOTE_PLACES: Final = Decimal("0.0001")
 
@@ -84,6 +84,8 @@ class FuturesBook:
     movements: list[Movement] = field(default_factory=list)
     make_past_movements: Callable[[], list[Movement]] | None = None
     begun_ms: int = 0
+    keeps_attached: bool = False
+    """Whether orders and stops that close a position outlive it, which the live exchange is said not to let them."""
     closed: ClosedPositions = field(default_factory=ClosedPositions)
     _bills: Bills = field(default_factory=Bills)
 
@@ -163,6 +165,8 @@ class FuturesBook:
         spec = order.spec
         fee = -size * (MAKER_FEE if maker else TAKER_FEE)
         fee = (fee if spec.inverse else fee * price).quantize(PLACES)
+        against = "short" if order.buys else "long"
+        was_held = self.held(spec.symbol, against) is not None
         profit = self._apply(order, size, price, -fee, now_ms).quantize(PLACES)
         self.balances[spec.margin_coin] += profit + fee
         order.filled += size
@@ -174,7 +178,24 @@ class FuturesBook:
         if order.state == "filled":
             self.orders.pop(order.order_id, None)
             self.done[order.order_id] = order
+        if was_held and self.held(spec.symbol, against) is None and not self.keeps_attached:
+            self._cancel_attached(spec.symbol, against, now_ms)
         self.fills.append(self._fill_row(order, size, price, now_ms, profit=profit, fee=fee, maker=maker))
+
+    def cancel(self, order: Order, now_ms: int) -> None:
+        order.state, order.changed_ms = "canceled", now_ms
+        del self.orders[order.order_id]
+        self.done[order.order_id] = order
+
+    def _cancel_attached(self, symbol: str, leg: str, now_ms: int) -> None:
+        """Cancel the orders and stops that could only close a leg, which is not held any more."""
+        for order in list(self.orders.values()):
+            if order.spec.symbol == symbol and order.closes and order.works_on(leg):
+                self.cancel(order, now_ms)
+        for row in list(self.live_triggers.values()):
+            if row["symbol"] == symbol and row["planType"] in PROFIT_LOSS and closed_leg(row) == leg:
+                del self.live_triggers[row["orderId"]]
+                self.triggers.append(ended(row, "cancelled", now_ms))
 
     def settle_funding(self, marks: Mapping[str, Decimal], time_ms: int) -> None:
         """Pay and charge the funding of all holdings at a settlement."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -192,6 +193,13 @@ def ended(
             "baseVolume": text(size) if size is not None else row["size"],
         }
     return done
+
+
+def closed_leg(row: Mapping[str, Any]) -> str:
+    """The leg that a take-profit or stop closes; in one-way mode what it sells or buys back."""
+    if row["posSide"] == "net":
+        return "long" if row["side"] == "sell" else "short"
+    return str(row["posSide"])
 
 
 def fires(row: dict[str, Any], price: Decimal) -> bool:

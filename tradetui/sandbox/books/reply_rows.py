@@ -19,7 +19,7 @@ from tradetui.sandbox.books.market import (
     ContractSpec,
 )
 from tradetui.sandbox.books.numbers import ZERO, booked_amount, text
-from tradetui.sandbox.books.orders import ONE_WAY
+from tradetui.sandbox.books.orders import closed_leg
 from tradetui.sandbox.books.reversal import MarketMoment
 from tradetui.wire.exchange_time import DAY_MS
 
@@ -234,8 +234,4 @@ def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) ->
 
 
 def _closes(row: Mapping[str, Any], held: Holding) -> bool:
-    if row["symbol"] != held.spec.symbol:
-        return False
-    if row["posMode"] == ONE_WAY:
-        return bool(row["side"] == ("sell" if held.leg == "long" else "buy"))
-    return bool(row["posSide"] == held.leg)
+    return row["symbol"] == held.spec.symbol and closed_leg(row) == held.leg

@@ -10,7 +10,6 @@ the books balance; nothing here knows a request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -21,7 +20,17 @@ from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import free, to_close_by_force
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec, Market
 from tradetui.sandbox.books.numbers import ZERO
-from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, PROFIT_LOSS, WHOLE_POSITION, Order, ended, fires, order_sides
+from tradetui.sandbox.books.orders import (
+    HEDGE,
+    ONE_WAY,
+    PROFIT_LOSS,
+    WHOLE_POSITION,
+    Order,
+    closed_leg,
+    ended,
+    fires,
+    order_sides,
+)
 
 
 class MarketMoment(NamedTuple):
@@ -60,12 +69,6 @@ def fill(book: FuturesBook, order: Order, size: Decimal, at: MarketMoment) -> No
     book.execute(order, size, at.last(order.spec), at.now_ms)
 
 
-def cancel(book: FuturesBook, order: Order, at: MarketMoment) -> None:
-    order.state, order.changed_ms = "canceled", at.now_ms
-    del book.orders[order.order_id]
-    book.done[order.order_id] = order
-
-
 def liquidate(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
     """Liquidate a holding; the order's source is the exchange's system."""
     side, trade_side = order_sides(book.mode, held.leg, closes=True)
@@ -90,6 +93,8 @@ def match_account(account: Account, at: MarketMoment) -> None:
 
 def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
     for order in list(book.orders.values()):
+        if order.order_id not in book.orders:
+            continue  # it went with the position that one before it closed
         last = at.last(order.spec)
         if order.price is None or (last > order.price if order.buys else last < order.price):
             continue
@@ -99,7 +104,7 @@ def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
             held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
             # A reduce-only order never adds: once the position is gone or turned round, the order goes too.
             if held is None or order.buys != (held.leg == "short"):
-                cancel(book, order, at)
+                book.cancel(order, at.now_ms)
                 continue
             part = min(part, held.size)
         book.execute(order, min(part, left), order.price, at.now_ms, maker=True)
@@ -107,7 +112,7 @@ def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
 
 def _fire(book: FuturesBook, at: MarketMoment) -> None:
     for row in list(book.live_triggers.values()):
-        if fires(row, at.market.last(row["symbol"])):
+        if row["orderId"] in book.live_triggers and fires(row, at.market.last(row["symbol"])):
             del book.live_triggers[row["orderId"]]
             _execute_trigger(book, row, at)
 
@@ -115,7 +120,7 @@ def _fire(book: FuturesBook, at: MarketMoment) -> None:
 def _execute_trigger(book: FuturesBook, row: dict[str, Any], at: MarketMoment) -> None:
     spec = CONTRACTS[row["symbol"]]
     closes = row["planType"] in PROFIT_LOSS
-    held = _closed_by(book, row) if closes else None
+    held = book.held(row["symbol"], closed_leg(row)) if closes else None
     size = held.size if held and row["planType"] in WHOLE_POSITION else Decimal(row["size"])
     if closes:
         size = min(size, held.size) if held else ZERO
@@ -125,13 +130,6 @@ def _execute_trigger(book: FuturesBook, row: dict[str, Any], at: MarketMoment) -
     order = market_order(book, spec, row["side"], row["tradeSide"], size, at, source="normal", enter_point="SYS")
     fill(book, order, size, at)
     book.triggers.append(ended(row, "executed", at.now_ms, execute_id=order.order_id, price=at.last(spec), size=size))
-
-
-def _closed_by(book: FuturesBook, row: Mapping[str, Any]) -> Holding | None:
-    """The holding that a take-profit or stop closes; None if it is gone or, one-way, has changed its side since."""
-    if row["posSide"] == "net":
-        return book.held(row["symbol"], "long" if row["side"] == "sell" else "short")
-    return book.held(row["symbol"], row["posSide"])
 
 
 def _liquidate(book: FuturesBook, at: MarketMoment) -> None:
@@ -157,6 +155,7 @@ class ReversalFault(StrEnum):
     LIQUIDATED = "liquidated"
     MODE_CHANGED = "mode-changed"
     OTHER = "other"
+    ORDERS_STAY = "orders-stay"
 
 
 class RequestedReversal(NamedTuple):
@@ -219,7 +218,9 @@ def reverse_as(
             liquidate(book, held, at)
     if fault is ReversalFault.MODE_CHANGED:
         _switch_mode_by_hand(book, at)
+    book.keeps_attached = fault is ReversalFault.ORDERS_STAY
     closing = _order(book, requested, steps.held.leg, steps.close_size, at, closes=True)
+    book.keeps_attached = False
     # A fault decides the outcome; margin must not change it.
     most = affordable(book, requested.spec, at) if fault is None else steps.open_size
     opened = requested.spec.size(min(steps.open_size, max(ZERO, most)))
@@ -247,6 +248,8 @@ def _changed_by(fault: ReversalFault, steps: ReversalSteps) -> ReversalSteps:
         case ReversalFault.OTHER:
             # The request is taken the wrong way round: the leg it should have closed grows.
             return steps._replace(close_size=ZERO, open_leg=steps.held.leg)
+        case ReversalFault.ORDERS_STAY:
+            return steps
 
 
 def _half(steps: ReversalSteps, need: str) -> Decimal:
@@ -267,7 +270,7 @@ def _order(
     if size > ZERO:
         fill(book, order, size, at)
     else:
-        cancel(book, order, at)
+        book.cancel(order, at.now_ms)
     return order
 
 
@@ -278,7 +281,7 @@ def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:
         order = market_order(book, held.spec, side, trade_side, held.size, at, source="normal", enter_point="WEB")
         fill(book, order, held.size, at)
     for resting in list(book.orders.values()):
-        cancel(book, resting, at)
+        book.cancel(resting, at.now_ms)
     book.triggers.extend(ended(row, "cancelled", at.now_ms) for row in book.live_triggers.values())
     book.live_triggers.clear()
     book.mode = ONE_WAY if book.mode == HEDGE else HEDGE
