@@ -12,9 +12,11 @@ from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.orders_after_reversal import (
     NOT_KNOWN,
+    Difference,
     OrderImpact,
     RestingKind,
     RestingOrder,
+    compared_with_preview,
     held_at_turn,
     resting_after,
 )
@@ -86,7 +88,7 @@ def test_hedge_an_order_stays_with_its_leg_and_an_open_of_the_leg_given_up_is_wr
     [
         ("10", "sell", "NO", "ADDS TO THE NEW SHORT", True),
         ("10", "buy", "NO", "reduces the new SHORT", False),
-        ("10", "sell", "YES", "has no LONG left to close", False),
+        ("10", "sell", "YES", "cancelled with the LONG (assumed)", False),
         ("10", "buy", "YES", "reduces the new SHORT", False),
         ("-10", "buy", "NO", "ADDS TO THE NEW LONG", True),
         ("-10", "sell", "NO", "reduces the new LONG", False),
@@ -207,6 +209,57 @@ def test_a_stop_loss_counts_beside_other_trigger_orders_of_its_id() -> None:
 def test_kinds_are_in_the_words_of_the_trade() -> None:
     kinds = {name: only(LONG_TO_SHORT, stop(name, "buy", "close")).kind for name in ("moving_plan", "track_plan")}
     assert kinds == {"moving_plan": RestingKind.TRAILING_STOP, "track_plan": RestingKind.TRIGGER}
+
+
+# Afterwards: what became of each
+
+
+def differences(
+    previewed: list[PendingOrder | TriggerOrder],
+    afterwards: list[PendingOrder | TriggerOrder],
+    *,
+    held: str = "-10",
+    unread: bool = False,
+) -> dict[str, tuple[str | None, str]]:
+    """By id, of a one-way LONG of 10 to be reversed, with the net held then: the difference, and the effect."""
+    turned, then = plan(Net(Decimal(10))), Net(Decimal(held))
+
+    def impacts(rows: list[PendingOrder | TriggerOrder], known: Net | None) -> tuple[OrderImpact, ...]:
+        orders = [row for row in rows if isinstance(row, PendingOrder)]
+        return resting_after(turned, orders, [row for row in rows if isinstance(row, TriggerOrder)], known)
+
+    compared = compared_with_preview(
+        impacts(previewed, None),
+        impacts(afterwards, then),
+        leg_is_gone=not then.size_of(PositionSide.LONG),
+        may_be_unread=lambda _: unread,
+    )
+    return {impact.order_id: (impact.difference, impact.effect) for impact in compared}
+
+
+PROTECTS, ENTERS, REDUCES = stop("pos_loss", "sell"), order("buy", order_id="2"), order("sell", reduce_only="YES")
+
+
+def test_what_was_to_go_with_the_position_and_still_waits_is_different() -> None:
+    assert differences([PROTECTS, REDUCES], [PROTECTS, REDUCES]) == {
+        "7": (Difference.STILL_WAITING, "has no LONG left to close"),
+        "8": (Difference.STILL_WAITING, "ADDS TO THE NEW SHORT"),
+    }
+    assert differences([PROTECTS, REDUCES], []) == {}
+    still_held = differences([PROTECTS], [PROTECTS], held="4")
+    assert still_held == {"8": (None, "closes the LONG")}, "it was to go with a position that is not gone"
+
+
+def test_what_was_to_stay_and_is_gone_is_different_and_so_is_what_nobody_previewed() -> None:
+    assert differences([ENTERS], [ENTERS]) == {"2": (None, "reduces the new SHORT")}
+    assert differences([ENTERS], []) == {"2": (Difference.GONE, "")}
+    assert differences([], [ENTERS]) == {"2": (Difference.NEW, "reduces the new SHORT")}
+    assert differences([ENTERS], [], unread=True) == {}
+    assert differences([], [ENTERS], unread=True) == {"2": (None, "reduces the new SHORT")}
+
+
+def test_what_turned_against_the_trader_since_its_preview_is_different() -> None:
+    assert differences([ENTERS], [order("bye", order_id="2")]) == {"2": (Difference.WRONG_WAY, NOT_KNOWN)}
 
 
 # Together: those nearer to the market fill first

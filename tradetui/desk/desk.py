@@ -27,6 +27,7 @@ from tradetui.desk.feeds.polling.session_health import Health, health_of
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import StopViews, TriggersReader
 from tradetui.desk.lookup.session_lookups import Lookups
+from tradetui.desk.reversal.outcome import OrdersAgainst
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.product_row import RecordT
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from tradetui.desk.results.results_reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
+    from tradetui.desk.reversal.progress import Progress, Sent
     from tradetui.desk.trading_session import TradingSession
 
 
@@ -108,6 +110,7 @@ class Desk:
         feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills, self.triggers)
         self.feeds: Mapping[str, Feed[FeedRow]] = {feed.name: feed for feed in feeds}
         self.filled_orders = FilledOrders()
+        self.orders_against = OrdersAgainst()
         self._stop_views = StopViews(self.market.mark_of)
         bills_reader = BillsReader(polling, bill_histories, closed_positions)
         self.bills = Feed("bills", bills_reader, BILLS_EVERY_S, clock)
@@ -141,7 +144,7 @@ class Desk:
             first_rows=self.scheduler.first_shown,
         )
         if trading is not None:
-            trading.progress_listener = lambda sent, progress: self.alerts.reversal_went_on(sent, progress, self.zone)
+            trading.progress_listener = self._reversal_went_on
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         for feed in feeds:
             feed.subscribe(self._feed_changed)
@@ -249,12 +252,25 @@ class Desk:
             self.triggers_reader.is_hidden = is_hidden
         self.scheduler.set_hidden(name, is_hidden=is_hidden)
 
+    def _reversal_went_on(self, sent: Sent, progress: Progress) -> None:
+        if progress.aftermath is not None and not progress.aftermath.unread:
+            self.orders_against.take(sent.plan.params.symbol, progress.aftermath.resting, self.clock.monotonic())
+        self.alerts.reversal_went_on(sent, progress, self.zone)
+
+    def _drop_gone(self, feed: Feed[FeedRow], waiting_ids: Iterable[str], *, in_book: bool) -> None:
+        """Drop what no longer waits of the orders that go against a reversal, where all that waits was read."""
+        snapshot = feed.snapshot
+        if snapshot.error is None and snapshot.read_at is not None:
+            self.orders_against.drop_gone(waiting_ids, snapshot.read_at, in_book=in_book)
+
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
         now_ms = self.client.server_clock.now_ms
         if feed is self.triggers:
             waiting = self.triggers_reader.waiting or ()
             self._stop_views.update(self.triggers.snapshot, waiting)
             self.alerts.triggers_changed(self.triggers.snapshot, waiting, now_ms)
+            if self.triggers_reader.reports_waiting and not self.triggers_reader.some_waiting_unread:
+                self._drop_gone(feed, (row.record.order_id for row in waiting), in_book=False)
         elif feed is self.fills:
             self.filled_orders.update(self.fills.snapshot)
             self.market.see_fills(self.fills.snapshot.rows)
@@ -262,6 +278,8 @@ class Desk:
         elif feed is self.orders:
             self.market.see_orders(self.orders.snapshot.rows)
             self.alerts.orders_changed(self.orders.snapshot)
+            if not self.orders.snapshot.undecodable_rows:
+                self._drop_gone(feed, (row.record.order_id for row in self.orders.snapshot.rows), in_book=True)
         elif feed is self.positions:
             self.alerts.positions_changed(self.positions.snapshot)
         elif feed is self.accounts:

@@ -6,8 +6,8 @@ old, goes the wrong way: against the trader's intent. So does one whose effect i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
@@ -51,13 +51,22 @@ _KIND_OF_PLAN: Final = {
 }
 
 
+class Difference(StrEnum):
+    """How an order stands otherwise than its preview assumed; the value is the text on the screen."""
+
+    STILL_WAITING = "still waiting"
+    GONE = "no longer waiting"
+    WRONG_WAY = "now goes the wrong way"
+    NEW = "not in the preview"
+
+
 @dataclass(frozen=True, slots=True)
 class OrderImpact:
     """One order, its effect on the new position, and whether that goes the `wrong_way`.
 
     `action` is its trade without the price: `buy 0.1186`, `whole LONG`. `price` is where it fills or fires, None at the
     market. `done` is its filled fraction. `assumed` is whether the effect rests on the assumption that the exchange
-    cancels it with the leg that is given up.
+    cancels it with the leg that is given up. `difference` is for one that was compared with its preview.
     """
 
     order_id: str
@@ -68,12 +77,18 @@ class OrderImpact:
     wrong_way: bool = False
     assumed: bool = False
     done: Decimal = ZERO
+    difference: Difference | None = None
+
+    @property
+    def rests_in_book(self) -> bool:
+        """Whether it is an order, and no trigger order that waits for a price."""
+        return self.kind is RestingKind.ORDER
 
     @property
     def summary(self) -> str:
         """Action and price with every digit, and the kind unless it is a plain order."""
         at = f"at {grouped_digits(self.price)}" if self.price is not None else "at the market"
-        kind = "" if self.kind is RestingKind.ORDER else f"{self.kind} "
+        kind = "" if self.rests_in_book else f"{self.kind} "
         return f"{kind}{self.action} {at}"
 
 
@@ -99,6 +114,33 @@ def resting_after(
         outlook.impact_of(order, [turn.get(order.order_id, after) for turn, after in zip(turns, afters, strict=True)])
         for order in resting
     )
+
+
+def compared_with_preview(
+    previewed: Iterable[OrderImpact],
+    waiting: Iterable[OrderImpact],
+    *,
+    leg_is_gone: bool,
+    may_be_unread: Callable[[OrderImpact], bool],
+) -> tuple[OrderImpact, ...]:
+    """The orders that wait after a reversal and those that are gone, each with its difference from the preview.
+
+    `leg_is_gone` is whether nothing is held of the leg that was given up: its orders were to go with it. An order that
+    `may_be_unread`, in the preview or afterwards, is neither gone nor new.
+    """
+    before = {(order.order_id, order.kind): order for order in previewed}
+    compared = []
+    for order in waiting:
+        shown, difference = before.pop((order.order_id, order.kind), None), None
+        if shown is None:
+            difference = None if may_be_unread(order) else Difference.NEW
+        elif shown.assumed and leg_is_gone:
+            difference = Difference.STILL_WAITING
+        elif order.wrong_way and not shown.wrong_way:
+            difference = Difference.WRONG_WAY
+        compared.append(replace(order, difference=difference))
+    gone = (order for order in before.values() if not (order.assumed or may_be_unread(order)))
+    return (*compared, *(replace(order, effect="", wrong_way=False, difference=Difference.GONE) for order in gone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +234,9 @@ class _Outlook:
         held, then = before.size_of(impact.leg), meeting.held.size_of(impact.leg)
         if impact.kind is ImpactKind.CLOSES and order.size is not None and order.size > then:
             phrase = f"{phrase}, {size_text(then)} of its {size_text(order.size)}"
+        if self._has_nothing_to_close(meeting) and not self.is_known:
+            return f"cancelled with the {impact.leg.upper()} (assumed)"
         if isinstance(before, Legs) and held and not self.is_known:
-            if self._has_nothing_to_close(meeting):
-                return f"cancelled with the {impact.leg.upper()} (assumed)"
             if impact.kind is ImpactKind.CLOSES and order.size is None:
                 return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
             if meeting.effect.action is TradeAction.CLOSE:

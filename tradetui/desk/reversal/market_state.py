@@ -122,6 +122,11 @@ class _Stops(NamedTuple):
     rows: tuple[TriggerOrder, ...] | None
     unread: int
 
+    @property
+    def whole_rows(self) -> tuple[TriggerOrder, ...] | None:
+        """The rows where each could be read, else None: the one nearest to its price may be among the others."""
+        return None if self.unread else self.rows
+
 
 class MarketState:
     """Reads for a person: they go ahead of polling, and one that fails for a passing reason is tried once more."""
@@ -194,7 +199,7 @@ class MarketState:
             other_leg = others[0] if mode is PositionMode.HEDGE and others else None
             price, price_from = _price(plan, facts.ticker, held, symbol)
             basis = Basis(position, price, price_from, account, contract, fills=held.fills, other_leg=other_leg)
-            estimates = reversal_estimates(plan, basis, stops.rows)
+            estimates = reversal_estimates(plan, basis, stops.whole_rows)
             market = basis.mark or price
             risks = () if contract is None else opening_risks(plan, contract, price)
             plan = replace(
@@ -249,16 +254,18 @@ class MarketState:
         """
         product_type, symbol = plan.params.product_type, plan.params.symbol
         async with ReadGroup() as group:
-            orders, (stops, _), accounts = await asyncio.gather(
-                group.begin(self.orders(product_type, symbol)),
+            (orders, unread_orders), stops, accounts = await asyncio.gather(
+                group.begin(self._orders_and_unread(product_type, symbol)),
                 group.begin(self._stops(product_type, symbol)),
                 group.begin(self._accounts(product_type)),
             )
         account = next((row for row in accounts if same(row.margin_coin, plan.params.margin_coin)), None)
         market = next((leg.mark for leg in positions if leg.symbol == symbol and leg.mark), None)
         return Aftermath(
-            resting=resting_after(plan, orders, stops or (), held, market=market),
-            actuals=reversal_actuals(plan, fills, positions, account, stops),
+            resting=resting_after(plan, orders, stops.rows or (), held, market=market),
+            actuals=reversal_actuals(plan, fills, positions, account, stops.whole_rows),
+            orders_are_whole=not unread_orders,
+            stops_are_whole=stops.whole_rows is not None,
         )
 
     async def _product_type_of(self, symbol: str) -> ProductType:

@@ -1,17 +1,22 @@
-"""How a reversal that was sent ended, or how far the search for its end is.
+"""How a reversal that was sent ended, how far the search for its end is, and which orders it left against itself.
 
 Alerts and the journal read these words; decisions are made by them, never by the sentence beside them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:  # alerts, which read the words alone, are there before the first rows
     from tradetui.trading.holdings import Holdings
+    from tradetui.trading.orders_after_reversal import OrderImpact
     from tradetui.trading.reversal import ReversalPlan
+
+LONGEST_READ_S: Final = 5.0
+"""A read that ends later than this after an order was seen began after that: an order which it lacks is gone."""
 
 
 class Outcome(StrEnum):
@@ -79,3 +84,47 @@ def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
 def matched_result(plan: ReversalPlan, held: Holdings) -> str | None:
     """The possible result that came true, in words; None where none did."""
     return next((result.description for result in plan.results if result.after == held), None)
+
+
+class _OrderAgainst(NamedTuple):
+    """An order that goes the wrong way, and when it was seen to wait (monotonic seconds)."""
+
+    order: OrderImpact
+    seen_s: float
+
+
+class OrdersAgainst:
+    """The orders that go against what reversals left, by symbol, until they are gone or the trader has seen them."""
+
+    def __init__(self) -> None:
+        self._by_symbol: dict[str, list[_OrderAgainst]] = {}
+
+    def take(self, symbol: str, left: Sequence[OrderImpact], now_s: float) -> None:
+        """Take the orders that a reversal of a symbol left, in place of those that an earlier one did."""
+        self._by_symbol[symbol] = [_OrderAgainst(order, now_s) for order in left if order.wrong_way]
+
+    def drop_gone(self, waiting_ids: Iterable[str], read_at: float, *, in_book: bool) -> None:
+        """Drop what does not wait any more: of the orders where `in_book`, else of the trigger orders."""
+        ids = frozenset(waiting_ids)
+        for symbol, left in self._by_symbol.items():
+            self._by_symbol[symbol] = [
+                against
+                for against in left
+                if against.order.rests_in_book != in_book
+                or against.order.order_id in ids
+                or read_at - against.seen_s < LONGEST_READ_S
+            ]
+
+    def note_seen(self) -> None:
+        """The trader has seen them all."""
+        self._by_symbol.clear()
+
+    @property
+    def sentence(self) -> str:
+        """One with its effect, a trigger order before others, and how many more there are; empty if there is none."""
+        orders = [(symbol, against.order) for symbol, left in self._by_symbol.items() for against in left]
+        if not orders:
+            return ""
+        symbol, order = min(orders, key=lambda pair: pair[1].rests_in_book)
+        more = f", and {len(orders) - 1} more" if len(orders) > 1 else ""
+        return f"{symbol} {order.summary}: {order.effect}{more}"

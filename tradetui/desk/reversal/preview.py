@@ -82,6 +82,11 @@ class Preview:
     """Why the position is not known for certain, or why there is no plan, in sentences."""
 
     @property
+    def stops_are_whole(self) -> bool:
+        """Whether the exchange reports the live stops, and each row of them could be read."""
+        return self.stops is not None and not self.unread_stops
+
+    @property
     def notional(self) -> Decimal | None:
         """The largest notional traded, in the quote coin, which limits are held to.
 

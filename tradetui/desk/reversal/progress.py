@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from decimal import Decimal
@@ -12,7 +12,7 @@ from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.orders_after_reversal import OrderImpact
+from tradetui.trading.orders_after_reversal import OrderImpact, compared_with_preview
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.exchange_time import utc_moment
@@ -23,12 +23,29 @@ from tradetui.wire.product_types import ProductType
 class Aftermath:
     """The rows read once a reversal was settled: the symbol's orders and live stops, its costs and risks.
 
-    `unread` says why something of it could not be read; empty where all was.
+    `unread` says why none of it could be read; empty where it was. `orders_are_whole` and `stops_are_whole` are
+    whether no row of them was left out.
     """
 
     resting: tuple[OrderImpact, ...] = ()
     actuals: ReversalActuals | None = None
     unread: str = ""
+    orders_are_whole: bool = True
+    stops_are_whole: bool = True
+
+    def compared_orders(
+        self, previewed: Iterable[OrderImpact], plan: ReversalPlan, held: Holdings | None, *, stops_were_whole: bool
+    ) -> tuple[OrderImpact, ...]:
+        """The orders and stops with what differs from the preview; nothing is compared where `held` is not known."""
+        if self.unread or held is None:
+            return self.resting
+
+        def may_be_unread(order: OrderImpact) -> bool:
+            return not (self.orders_are_whole if order.rests_in_book else self.stops_are_whole and stops_were_whole)
+
+        return compared_with_preview(
+            previewed, self.resting, leg_is_gone=not held.size_of(plan.closed_leg), may_be_unread=may_be_unread
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ class MainScreen(TableScreen):
     _hidden = getters.query_one(HiddenPanels)
     _banner = getters.query_one("#banner", Notice)
     _refusal = getters.query_one("#refused", Notice)
+    _against = getters.query_one("#orders-against", Notice)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
@@ -144,6 +145,7 @@ class MainScreen(TableScreen):
         yield HeaderBar(self._settings, self._settings.chosen)
         yield Notice("banner")
         yield Notice("refused")
+        yield Notice("orders-against")
         yield self._area
         yield HiddenPanels(self.key_named)
         yield Notice(NEWEST_ALERT)
@@ -214,6 +216,7 @@ class MainScreen(TableScreen):
             panel.reset()
         self.show_product(None)
         self._refusal.say("")
+        self._against.say("")
         # Until the new desk is open, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
         self._show_hidden(None)
@@ -275,6 +278,8 @@ class MainScreen(TableScreen):
             return
         show_session(self._header, desk, self.key_named)
         health, trouble = desk.health, desk.storage.trouble
+        against = desk.orders_against.sentence
+        self._against.say(against and f"{against}  !  {self.key_named('back')} hides it")
         self._refusal.say(f"{health.sentence}. {health.remedy} {_PROBED}" if health.of_account else "")
         if trouble and trouble != self._storage_trouble:
             notify(self.app, f"Rows are not saved beyond this session: {trouble}", severity="warning", seconds=60)
@@ -294,7 +299,8 @@ class MainScreen(TableScreen):
         off_screen = [name for name in PANELS if name not in self._area.shown]
         spare = 1
         if len(self._area.shown) == 1:
-            spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.full_lines)
+            above = self._header.size.height + (self._against.size.height if self._against.display else 0)
+            spare = max(1, self.app.size.height - above - 1 - self.panel.full_lines)
         self._hidden.show(off_screen, desk, self.cell_format, spare)
 
     def _show_hints(self) -> None:
@@ -352,7 +358,7 @@ class MainScreen(TableScreen):
         self._arrange()
 
     async def action_back(self) -> None:
-        """Close the filter's box, clear the filter, leave zoom, resume, or dismiss messages: the innermost first."""
+        """Close filter box, filter, dates, zoom and pause, then messages, then the orders against a reversal."""
         if await self.drop_filter():
             return
         if self.panel.dates is not None:
@@ -361,8 +367,11 @@ class MainScreen(TableScreen):
             self.action_zoom()
         elif self.paused:
             self.resume()
-        else:
+        elif len(self.app._notifications):
             self.app.clear_notifications()
+        elif self.desk is not None and not self.trade_app.key_order.in_burst:
+            self.desk.orders_against.note_seen()
+            self.refresh_header()
 
     async def action_panel(self, name: str) -> None:
         """Go to another panel, which has a filter of its own: the box closes, its filter stays."""

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from textual.content import Content
 
 from tests.trading.test_orders_after_reversal import order, stop
 from tests.trading.test_reversal import legs, plan
@@ -63,6 +64,7 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
         "estimates": reversal_estimates(reversal, basis, stops),
         "resting": resting_after(reversal, orders, stops or (), market=basis.mark),
         "order_ids": frozenset(order.order_id for order in orders),
+        "stops": None if stops is None else tuple(stops),
         "requested_at": 0.0,
         "read_at": 0.0,
         "contract": CONTRACT,
@@ -358,8 +360,9 @@ def outcome_rows(aftermath: Aftermath, room: Room = WIDE) -> list[str]:
 
 
 def test_the_outcome_has_the_risks_with_what_was_read_and_marks_what_is_off() -> None:
-    rows = outcome_rows(Aftermath(actuals=replace(actual(), fees=Decimal("-49.41"))))
-    assert rows[7:] == [
+    resting = resting_after(SHORT, ORDERS, STOPS[:2], Legs(Decimal("0.4148")))
+    rows = outcome_rows(Aftermath(resting=resting, actuals=replace(actual(), fees=Decimal("-49.41"))))
+    assert rows[7:14] == [
         "                             before    afterwards       actual",
         "Profit taken                             ~+667.04      +667.04",
         "Fees                                      ~-29.64       -49.41   DIFFERENT",
@@ -368,6 +371,33 @@ def test_the_outcome_has_the_risks_with_what_was_read_and_marks_what_is_off() ->
         "Liquidation BTCUSDT       183,225.8       ~42,860     42,900.0",
         "If stopped at 82,500.0      -516.24    ~-1,014.17    -1,014.19",
     ]
+    trails = outcome_rows(Aftermath(resting=resting, actuals=ReversalActuals(stops_read=True, trails=True)))
+    assert any(row.startswith("If stopped") and row.endswith("trailing   DIFFERENT") for row in trails)
+
+
+@pytest.mark.parametrize("room", [WIDE, NARROW])
+def test_an_assumption_that_failed_stands_first_and_what_came_as_assumed_is_no_difference(room: Room) -> None:
+    short_stop = stop("pos_loss", "sell", "close", price="87900", order_id="3")
+    shown = preview(orders=ORDERS, stops=[short_stop, STOPS[0]])
+    held = Legs(Decimal("0.4148"))
+
+    def outcome(orders: list[Any], stops: list[Any], **aftermath: Any) -> list[Content]:
+        resting = resting_after(SHORT, orders, stops, held)
+        end = Progress(State.SETTLED, SearchStage.ENDED, "reversed", held=held, outcome=Outcome.REVERSED)
+        return list(outcome_lines(shown, SHORT, replace(end, aftermath=Aftermath(resting=resting, **aftermath)), room))
+
+    rows = outcome(ORDERS[1:], [short_stop])
+    texts = [row.plain.rstrip() for row in rows]
+    assert texts[:2] == ["Settled: reversed", "Orders differ from the preview. Check them now."]
+    table = " ".join(" ".join(texts[3 : texts.index("", 3)]).split())
+    assert "order buy 0.1186 at 81,768.4 -2.88 % DIFFERENT: no longer waiting" in table
+    assert "stop-loss whole LONG at 82,500.0 -2.02 % DIFFERENT: no longer waiting" in table
+    assert "stop-loss whole SHORT at 87,900.0 +4.40 % DIFFERENT: still waiting, has no SHORT left to close" in table
+    assert all("bold $warn" in str(row.spans) for row in rows[3 : texts.index("", 3)])
+    assert max(map(len, texts[3:])) <= room.width
+    as_assumed = [row.plain for row in outcome(ORDERS, [STOPS[0]])]
+    unread = [row.plain for row in outcome([], [], orders_are_whole=False, stops_are_whole=False)]
+    assert not any("differ" in row.lower() for row in [*as_assumed, *unread])
 
 
 def test_a_narrow_outcome_keeps_its_marks_and_what_could_not_be_read_is_said() -> None:

@@ -21,10 +21,15 @@ from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.intents.reversal.tables.lines import outcome_lines, tracking_sentence, unknown_outcome_lines
+from tradetui.ui.intents.reversal.tables.lines import (
+    compared_orders,
+    outcome_lines,
+    tracking_sentence,
+    unknown_outcome_lines,
+)
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import notify, withdraw
-from tradetui.wire.text import scrub
+from tradetui.wire.text import counted, scrub
 
 Ending = Callable[[Room], Content]
 _LOOK_EVERY_S: Final = 1.0
@@ -147,15 +152,17 @@ class Attempt:
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
         """Show an end in the dialog, or in a notice once that is closed; without `progress` the outcome is unknown."""
-        is_reversed = progress is not None and progress.outcome is Outcome.REVERSED
+        different = "" if progress is None else self._different_orders(progress)
+        is_as_previewed = progress is not None and progress.outcome is Outcome.REVERSED and not different
         self.read_anew()
         trading_app(self.app).refresh_header()
-        if not is_reversed:
+        if not is_as_previewed:
             self.app.bell()
         if self.view.is_attached:
             self.view.show_end(end)
             return
         sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
+        sentence += different
         message = f"Reverse {self.shown.subject}: {sentence}"
         if self.sent is not None:
             desk = trading_app(self.app).desk
@@ -163,8 +170,21 @@ class Attempt:
         if progress is None and self._is_open():
             self._say_until_ended(message, "error", 600)
         else:
-            severity: SeverityLevel = "information" if is_reversed else "error"
-            notify(self.app, message, severity=severity, seconds=10 if is_reversed else 600)
+            severity: SeverityLevel = "information" if is_as_previewed else "error"
+            notify(self.app, message, severity=severity, seconds=10 if is_as_previewed else 600)
+
+    def _different_orders(self, progress: Progress) -> str:
+        """The worst of the orders that differ from the preview, and how many more do; empty where none does."""
+        plan = self.shown.plan
+        assert plan is not None
+        orders = compared_orders(self.shown, plan, progress)
+        different = sorted((order for order in orders if order.difference), key=lambda order: not order.wrong_way)
+        if not different:
+            return ""
+        worst, others = different[0], len(different) - 1
+        effect = f": {worst.effect}" if worst.effect else ""
+        more = f", and {counted(others, 'more order')} differ{'' if others > 1 else 's'}" if others else ""
+        return f". DIFFERENT: {worst.summary} is {worst.difference}{effect}{more}"
 
 
 def _same_in_any_room(content: Content) -> Ending:

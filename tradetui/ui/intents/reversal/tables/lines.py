@@ -23,12 +23,12 @@ from textual.content import Content
 
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
-from tradetui.desk.reversal.progress import Aftermath, Progress
+from tradetui.desk.reversal.progress import Progress
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.cell_format import MONEY_PLACES, UNKNOWN, number
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.orders_after_reversal import RestingKind
+from tradetui.trading.orders_after_reversal import OrderImpact
 from tradetui.trading.positions import Reported
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.risks import (
@@ -248,8 +248,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
     yield from blank
     yield from risk_table(preview, plan, marks, room)
     yield from blank
-    mark_price = preview.estimates.mark if preview.estimates is not None else None
-    yield from orders_table(preview.resting, figures_of(preview), mark_price, marks, room)
+    yield from _orders(preview, preview.resting, room, marks)
     for change in changed:
         if change.fact is ChangedFact.ORDER_GONE:
             yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
@@ -287,7 +286,7 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
         now = "" if figure.now is None else f", {written(figure.now)} now"
         yield hanging_line(figure.name, f"{value}{now}: {figure.basis}")
     for order in preview.resting:
-        kind = "order" if order.kind is RestingKind.ORDER else "stop"
+        kind = "order" if order.rests_in_book else "stop"
         yield hanging_line(kind, f"{order.summary}, id {order.order_id}")
         yield hanging_line("", f"afterwards: {order.effect}")
     if settings.proxy:
@@ -297,19 +296,47 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
 
 
 def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
-    """The outcome: the previewed tables with the present positions, and the remaining orders and stops."""
+    """The outcome: orders that differ from the preview, its tables with the present positions, and the other orders."""
+    aftermath, held = progress.aftermath, progress.held
+    orders = compared_orders(shown, plan, progress)
+    different = [order for order in orders if order.difference]
     came_true = progress.outcome is Outcome.REVERSED
     yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else "bold $warn")
     if not came_true:
         yield Content.styled("This differs from the preview. Check the position now.", "bold $warn")
+    if different:
+        yield Content.styled("Orders differ from the preview. Check them now.", "bold $warn")
+        yield from _orders(shown, different, room)
     if came_true or room.is_airy:
         yield Content("")
-    yield from outcome_table(shown, plan, progress.held, room)
+    yield from outcome_table(shown, plan, held, room)
     if progress.came_true and plan.uncertain:
         yield Content("")
         yield Content.styled(scrub(f"Result: {progress.came_true}."), "bold")
-    if progress.aftermath is not None:
-        yield from _aftermath_lines(shown, plan, progress.aftermath, progress.held, room)
+    if aftermath is None:
+        return
+    blank = [Content("")] if room.is_airy else []
+    if aftermath.actuals is not None:
+        yield from blank
+        yield from outcome_risk_table(shown, plan, aftermath.actuals, held, room)
+    if others := [order for order in orders if not order.difference]:
+        yield from blank
+        yield from _orders(shown, others, room)
+    if aftermath.unread:
+        yield Content.styled(scrub(f"Orders, stops and account could not be read: {aftermath.unread}"), "$warn")
+
+
+def _orders(shown: Preview, orders: Sequence[OrderImpact], room: Room, marks: Marks | None = None) -> Iterator[Content]:
+    mark_price = shown.estimates.mark if shown.estimates is not None else None
+    return orders_table(orders, figures_of(shown), mark_price, marks or Marks(), room)
+
+
+def compared_orders(shown: Preview, plan: ReversalPlan, progress: Progress) -> Sequence[OrderImpact]:
+    """The orders as they were read after the end, each compared with the preview."""
+    aftermath = progress.aftermath
+    if aftermath is None:
+        return ()
+    return aftermath.compared_orders(shown.resting, plan, progress.held, stops_were_whole=shown.stops_are_whole)
 
 
 def sending_sentence(shown: Preview, journal_key: str) -> str:
@@ -397,21 +424,6 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
         held_now = progress.sentence.removeprefix(f"{Outcome.REVERSED}; ")
         return f"Settled as previewed, smaller on the same side: {held_now}"
     return f"Settled: {progress.sentence}"
-
-
-def _aftermath_lines(
-    shown: Preview, plan: ReversalPlan, aftermath: Aftermath, held: Holdings | None, room: Room
-) -> Iterable[Content]:
-    blank = [Content("")] if room.is_airy else []
-    if aftermath.actuals is not None:
-        yield from blank
-        yield from outcome_risk_table(shown, plan, aftermath.actuals, held, room)
-    if aftermath.resting:
-        yield from blank
-        mark_price = shown.estimates.mark if shown.estimates is not None else None
-        yield from orders_table(aftermath.resting, figures_of(shown), mark_price, Marks(), room)
-    if aftermath.unread:
-        yield Content.styled(scrub(f"Orders, stops and account could not be read: {aftermath.unread}"), "$warn")
 
 
 def _marked(row: Content, was: str | None) -> Content:

@@ -23,7 +23,7 @@ from tradetui.trading.estimates.cost_estimates import ReversalCosts
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals, RiskFigure, differing
 from tradetui.trading.estimates.reversal_estimates import Estimable, ReversalEstimates, StopResult
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.orders_after_reversal import OrderImpact, RestingKind
+from tradetui.trading.orders_after_reversal import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.table_rows import (
     CHANGED,
@@ -233,7 +233,7 @@ def orders_table(
     """
     if not resting:
         return
-    resting = sorted(resting, key=lambda order: (order.kind is not RestingKind.ORDER, _distance(order, mark_price)))
+    resting = sorted(resting, key=lambda order: (not order.rests_in_book, _distance(order, mark_price)))
     shown = _listed(resting, marks, room.most_orders)
     actions = {order.order_id: _action(order, figures) for order in shown}
     longest = max(map(len, actions.values()), default=0)
@@ -246,7 +246,7 @@ def orders_table(
             yield from _row(order, actions[order.order_id], width, mark_price, marks, room)
         if len(alike) > _LEAST_RUN:
             furthest = f", the furthest {_at(alike[-1], figures)}"
-            style = "bold $warn" if alike[0].wrong_way else "$quiet"
+            style = "bold $warn" if alike[0].wrong_way or alike[0].difference else "$quiet"
             yield Content.styled(f"{' ' * KIND_WIDTH}{len(alike) - 1} more like it{furthest}", style)
     if left_out := len(resting) - len(shown):
         yield Content.styled(f"{left_out} more {'stays as it is' if left_out == 1 else 'stay as they are'}", "$quiet")
@@ -255,7 +255,9 @@ def orders_table(
 def _listed(resting: Sequence[OrderImpact], marks: Marks, most: int) -> Sequence[OrderImpact]:
     if len(resting) <= most:
         return resting
-    touched = [order for order in resting if order.wrong_way or order.assumed or _is_new(order, marks)]
+    touched = [
+        order for order in resting if order.wrong_way or order.assumed or order.difference or _is_new(order, marks)
+    ]
     touched_ids = {order.order_id for order in touched}
     others = [order for order in resting if order.order_id not in touched_ids]
     chosen = touched_ids | {order.order_id for order in others[: max(0, most - 1 - len(touched))]}
@@ -268,7 +270,7 @@ def _runs(shown: Sequence[OrderImpact], marks: Marks, most: int) -> Iterator[Seq
     def likeness(order: OrderImpact) -> tuple[object, ...]:
         is_alone = len(shown) <= most or _is_new(order, marks)
         own_id = order.order_id if is_alone else ""
-        return order.kind, order.action, order.effect, order.wrong_way, order.done, own_id
+        return order.kind, order.action, order.effect, order.wrong_way, order.done, order.difference, own_id
 
     for _, alike in itertools.groupby(shown, likeness):
         yield list(alike)
@@ -280,8 +282,9 @@ def _row(
     away = UNKNOWN
     if order.price is not None and mark_price:
         away = per_cent((order.price - mark_price) / mark_price, signed=True)
-    style = "bold $warn" if order.wrong_way else ""
-    effect = f"{scrub(order.effect)}{'  !' if order.wrong_way else ''}"
+    style = "bold $warn" if order.wrong_way or order.difference else ""
+    difference = f"{DIFFERENT}: {order.difference}" if order.difference else ""
+    effect = f"{', '.join(filter(None, (difference, scrub(order.effect))))}{'  !' if order.wrong_way else ''}"
     head = (f"{order.kind:<{KIND_WIDTH}}", style or "$quiet")
     middle = (f"{scrub(action):<{width}}{away:>{_AWAY}}", style)
     changed = [(_NEW, CHANGED)] if _is_new(order, marks) else []
