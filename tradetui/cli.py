@@ -194,6 +194,10 @@ def _watch_options(watch: argparse.ArgumentParser) -> None:
     watch.epilog = _WATCH_EPILOG
 
 
+def _config_options(config: argparse.ArgumentParser) -> None:
+    config.add_argument("what", choices=("example",), help="what to print")
+
+
 def _journal_options(journal: argparse.ArgumentParser) -> None:
     journal.add_argument("--json", action="store_true", help=_JSON_HELP)
     journal.add_argument(
@@ -223,6 +227,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "preview": ("what a reversal would do, from live data; never sends", _preview_options),
     "init": ("set up a profile and its API key (files of mode 0600)", _init_options),
+    "config": ("print the example configuration: every setting with its meaning", _config_options),
     "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
     "journal": ("list what was sent, reversals and creations, with its outcome", _journal_options),
     "keys": ("every key and what it does, with the id to change it by", _json_option),

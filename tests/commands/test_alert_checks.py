@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,8 +18,17 @@ from tradetui.commands.session.alert_checks import (
     rules_finding,
     try_desktop,
 )
-from tradetui.commands.session.bootstrap import environment_without_secrets
-from tradetui.commands.session.screen_state import FileSilences
+from tradetui.commands.session.bootstrap import environment_without_secrets, profile_rules
+from tradetui.commands.session.screen_state import FileAlertChoices
+from tradetui.desk.alerts.rules import (
+    DEFAULT_RULES,
+    AlertChoices,
+    Channel,
+    Condition,
+    Direction,
+    RuleKind,
+    rule_of,
+)
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import (
     AuthenticationFailed,
@@ -30,7 +40,9 @@ from tradetui.exchange.errors import (
     Unreachable,
     UnreadableReply,
 )
+from tradetui.profiles.alert_entry import AlertRule
 from tradetui.profiles.load import Flags, LoadedProfile, load
+from tradetui.profiles.model import Profile
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures_accounts import FuturesAccount
 
@@ -112,7 +124,7 @@ def test_an_error_of_the_exchange_rules_no_alert_out(tmp_path: Path, refusal: Ex
     )
     profile = loaded(tmp_path, f"alerts = [{', '.join(rules)}]\n")
     finding = rules_finding(profile, asyncio.run(read_alert_evidence(answering(refusal), profile)))
-    assert (finding.finding, finding.remedy) == ("2 of the profile, each can fire", "")
+    assert (finding.finding, finding.remedy) == ("7 alerts, each can fire", "")
 
 
 def test_only_an_exchange_without_the_endpoint_serves_no_ticker(tmp_path: Path) -> None:
@@ -240,12 +252,41 @@ def test_the_command_gets_no_credentials() -> None:
 
 
 def test_silences_are_kept_by_profile_and_beside_what_else_is_chosen(tmp_path: Path) -> None:
-    first, second = FileSilences(tmp_path, "a"), FileSilences(tmp_path, "b")
-    assert first.read() == frozenset()
-    first.write(frozenset({"fill", "a name with spaces, 5 %"}))
-    second.write(frozenset({"link lost"}))
-    assert first.read() == {"fill", "a name with spaces, 5 %"}
-    first.write(frozenset())
-    assert not first.read() and second.read() == {"link lost"}
-    (tmp_path / "state.toml").write_text('[profiles.a]\nsilenced = "fill"\n')
-    assert first.read() == frozenset()
+    first, second = FileAlertChoices(tmp_path, "a"), FileAlertChoices(tmp_path, "b")
+    silenced = frozenset({"fill", "a name with spaces, 5 %"})
+    assert first.read() == AlertChoices()
+    first.write(AlertChoices(silenced))
+    second.write(AlertChoices(frozenset({"link lost"})))
+    assert first.read() == AlertChoices(silenced)
+    first.write(AlertChoices())
+    assert (first.read(), second.read()) == (AlertChoices(), AlertChoices(frozenset({"link lost"})))
+    (tmp_path / "state.toml").write_text('[profiles.a]\nsilenced = "fill"\nalerts = [{when = "no such kind"}, 3]\n')
+    assert first.read() == AlertChoices()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Condition(RuleKind.MARGIN_RATIO_ABOVE, level=Decimal(80)),
+        Condition(RuleKind.LIQUIDATION_NEARER, "BTCUSDT", Decimal("2.5")),
+        Condition(RuleKind.POSITION_RESULT_BELOW, "", Decimal(-500)),
+        Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-2), is_percent=True),
+        Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-900)),
+        Condition(RuleKind.PRICE_CROSSES, "ETHUSDT", Decimal("3000.5"), Direction.DOWN),
+        Condition(RuleKind.FILL, "SOLUSDT"),
+    ],
+)
+def test_an_alert_made_on_the_screen_is_read_as_it_was_made(tmp_path: Path, condition: Condition) -> None:
+    rules = (rule_of(condition), rule_of(condition, {Channel.DESKTOP}, "a name of its own"))
+    FileAlertChoices(tmp_path, "a").write(AlertChoices(made=rules))
+    assert FileAlertChoices(tmp_path, "a").read().made == rules
+
+
+def test_own_alerts_add_to_the_default_ones_unless_these_are_taken_away() -> None:
+    own = AlertRule(when=RuleKind.LIQUIDATION_NEARER, percent=Decimal(5))
+    names = [rule.name for rule in profile_rules(Profile(base_url="https://x.example", alerts=(own,)))]
+    assert names == [*(rule.name for rule in DEFAULT_RULES), "a position nearer than 5 % to liquidation"]
+    alone = Profile(base_url="https://x.example", alerts=(own,), alerts_defaults=False)
+    assert [rule.name for rule in profile_rules(alone)] == names[-1:]
+    louder = Profile(base_url="https://x.example", alerts=(AlertRule(when=RuleKind.FILL, to=(Channel.DESKTOP,)),))
+    assert [rule.channels for rule in profile_rules(louder) if rule.name == "fill"] == [frozenset({Channel.DESKTOP})]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.profiles.example_configuration import EXAMPLE, example_text
 from tradetui.desk.alerts.rules import Condition, RuleKind
 from tradetui.profiles.alert_entry import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
+from tradetui.profiles.example_configuration import example_text
 from tradetui.profiles.load import Flags, known_profiles, load
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 
@@ -255,7 +255,7 @@ def test_alerts_become_rules_named_by_their_words(config: Path) -> None:
 
 
 def test_the_committed_example_is_the_generated_one() -> None:
-    assert EXAMPLE.read_text(encoding="utf-8") == example_text()
+    assert (Path(__file__).parents[2] / "config.example.toml").read_text(encoding="utf-8") == example_text()
 
 
 def test_a_profile_without_alerts_loads_nothing_of_them(config: Path) -> None:
@@ -272,3 +272,20 @@ def test_a_profile_without_alerts_loads_nothing_of_them(config: Path) -> None:
         cwd=Path(__file__).parents[2],
     )
     assert done.stdout.strip() == "[]", "the first paint waits for what is imported before it"
+
+
+@pytest.mark.parametrize("beside", ["", 'theme = "light"\n'])
+def test_a_profiles_own_file_takes_its_settings_in_a_table_of_its_name_too(config: Path, beside: str) -> None:
+    own = config.parent / "profiles.d" / "main.toml"
+    own.parent.mkdir()
+    own.write_text(f'base_url = "https://x.example"\n{beside}[[profiles.main.alerts]]\nwhen = "fill"\n')
+    assert [alert.when for alert in load({}, Flags(config=config)).profile.alerts] == [RuleKind.FILL]
+    own.write_text('base_url = "https://x.example"\n[[profiles.main.alerts]]\nwhen = "nothing"\n')
+    with pytest.raises(ConfigurationError) as caught:
+        load({}, Flags(config=config))
+    assert caught.value.location == f"{own}:3"
+    for text, key in (('base_url = "https://y.example"\n', "base_url"), ("[profiles.other]\n", "profiles")):
+        own.write_text(f'base_url = "https://x.example"\n[profiles.main]\n{text}')
+        with pytest.raises(ConfigurationError) as caught:
+            load({}, Flags(config=config))
+        assert caught.value.key == key

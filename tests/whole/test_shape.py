@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
 MOST_ENTRIES = 14
 FLAT_LISTS = {
+    "tradetui/commands": "one file a command, as the command line lists them",
     "tradetui/desk": "its eleven rooms are the nouns of a session, each held apart by the import contracts",
 }
 """Rooms that show more, and why no room inside them would hold one idea."""

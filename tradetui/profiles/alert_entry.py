@@ -111,6 +111,23 @@ class AlertRule(StrictSettings):
         return rule_of(Condition(self.when, self.symbol, level, self.direction, is_percent), self.to, self.name)
 
 
+def entry_of(rule: Rule) -> dict[str, object]:
+    """The entry of a rule, as `alerts` of a profile takes it."""
+    condition = rule.condition
+    fields = _LEVEL_FIELDS.get(condition.kind, ())
+    field = next((name for name in fields if (name == "percent") == condition.is_percent), "".join(fields[:1]))
+    entry: dict[str, object] = {"when": str(condition.kind), "to": [str(channel) for channel in sorted(rule.channels)]}
+    if rule.name != condition.sentence:
+        entry["name"] = rule.name
+    if condition.symbol:
+        entry["symbol"] = condition.symbol
+    if condition.level is not None:
+        entry[field] = str(condition.level)
+    if condition.direction is not Direction.EITHER:
+        entry["direction"] = str(condition.direction)
+    return entry
+
+
 def checked_rules(entries: object, *, has_command: bool) -> tuple[AlertRule, ...]:
     """Return the alerts of a profile.
 

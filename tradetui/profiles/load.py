@@ -170,8 +170,27 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
             raise ConfigurationError(
                 f"profile {single.stem!r} is in {file} too", location=str(single), remedy="Remove one of the two."
             )
-        sources[single.stem] = _Source(tree, single, text, ())
+        sources[single.stem] = _Source(_own_settings(single, tree), single, text, ())
     return sources, default
+
+
+def _own_settings(file: Path, tree: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a profile's own file, where they may stand in a table [profiles.NAME] as in config.toml too."""
+    tables = tree.pop("profiles", {})
+    table = tables.get(file.stem) if isinstance(tables, dict) else None
+    if tables and (not isinstance(table, dict) or len(tables) > 1):
+        raise ConfigurationError(
+            "may hold this file's profile alone",
+            location=str(file),
+            key="profiles",
+            remedy=f"Name the table [profiles.{file.stem}], or move the others into config.toml.",
+        )
+    twice = next((key for key in table or () if key in tree), None)
+    if twice is not None:
+        raise ConfigurationError(
+            f"stands in [profiles.{file.stem}] too", location=str(file), key=twice, remedy="Remove one of the two."
+        )
+    return {**tree, **(table or {})}
 
 
 def _read_configuration(file: Path) -> tuple[dict[str, _Source], str | None]:
@@ -277,7 +296,10 @@ def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Map
 def _location_of(path: Sequence[str], source: _Source | None, overlay: Mapping[str, tuple[Any, str]]) -> str:
     if path and path[0] in overlay:
         return overlay[path[0]][1]
-    return _location(source.file, line_of(source.text, [*source.prefix, *path])) if source else "environment"
+    if source is None:
+        return "environment"
+    in_table = ["profiles", source.file.stem, *path]
+    return _location(source.file, line_of(source.text, [*source.prefix, *path]) or line_of(source.text, in_table))
 
 
 def _location(file: Path, line: int | None) -> str:

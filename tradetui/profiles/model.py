@@ -199,10 +199,14 @@ class Profile(StrictSettings):
         default="auto",
         description="the terminal sequence for a notification: osc9, osc777, or auto (by the terminal's name)",
     )
-    alerts: AlertRules | None = Field(
-        default=None,
-        description="the alerts, a list; when not given fills, triggers, cancelled stops, a lost link and unknown "
-        "outcomes, each to line and bell",
+    alerts_defaults: bool = Field(
+        default=True,
+        description="alerts of fills, triggers, cancelled stops, a lost link and unknown outcomes, each to line and "
+        "bell; false takes them away",
+    )
+    alerts: AlertRules = Field(
+        default=(),
+        description="further alerts, a list; one of the same event as a default one stands in its place",
     )
     keys: dict[str, str] = Field(
         default_factory=dict, description="key bindings by id, as printed by `tradetui keys`; several keys with commas"
@@ -242,8 +246,8 @@ class Profile(StrictSettings):
     @field_validator("alerts", mode="before")
     @classmethod
     def _alerts(cls, entries: object, info: ValidationInfo) -> object:
-        if entries is None:
-            return None
+        if not entries:
+            return ()
         # Most starts have no list, and the first paint waits for what is imported before it.
         from tradetui.profiles.alert_entry import checked_rules
 

@@ -146,6 +146,13 @@ class OpenScreenList(OpenMessage): ...
 class OpenAlerts(OpenMessage): ...
 
 
+@dataclass(eq=False)
+class OpenNewAlert(OpenMessage):
+    """The form of a new alert, with the symbol filled in where there is one."""
+
+    symbol: str = ""
+
+
 class OpenMoney(OpenMessage): ...
 
 

@@ -12,7 +12,16 @@ import pytest
 from tests.desk.fixtures.scripted_exchange import NOW_MS
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.delivery import CLAIMABLE_AGAIN_S, LOG_KEPT, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
-from tradetui.desk.alerts.rules import Alert, AlertEvent, AlertSettings, Channel, Condition, Rule, RuleKind
+from tradetui.desk.alerts.rules import (
+    Alert,
+    AlertChoices,
+    AlertEvent,
+    AlertSettings,
+    Channel,
+    Condition,
+    Rule,
+    RuleKind,
+)
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment
@@ -277,7 +286,7 @@ async def test_a_silence_that_cannot_be_saved_silences_nothing(monkeypatch: pyte
         raise OSError("No space left on device")
 
     session = Session("only", LoopClock(NOW_MS))
-    monkeypatch.setattr(session.alerts.settings.silences, "write", fail)
+    monkeypatch.setattr(session.alerts.settings.choices, "write", fail)
     with pytest.raises(OSError):
         await session.alerts.silence("link", on=True)
     session.lose_link()
@@ -289,7 +298,7 @@ async def test_a_silence_that_cannot_be_saved_silences_nothing(monkeypatch: pyte
 async def test_what_another_session_silenced_is_not_delivered_here() -> None:
     session = Session("only", LoopClock(NOW_MS))
     await session.alerts.attach(Archive(None))
-    session.alerts.settings.silences.write(frozenset({"link"}))  # as another session of the profile does
+    session.alerts.settings.choices.write(AlertChoices(frozenset({"link"})))  # as another session of the profile does
     session.lose_link()
     await asyncio.sleep(5)
     assert (session.delivered, session.ran) == ([], [])

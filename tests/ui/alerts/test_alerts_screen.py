@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, Condition, RuleKind, rule_of
@@ -149,10 +150,10 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         text = screen_text(stage.app)
         assert 'This is a test of the alert "fill": nothing has happened' in text
         assert "Alerts 5 · 1 silenced" in text and "Log 1" in text
-        assert stage.desk.alerts.silenced == {"fill"}
+        assert stage.desk.alerts.choices.silenced == {"fill"}
         await pilot.press("x")
         await settled(pilot)
-        assert stage.desk.alerts.silenced == frozenset()
+        assert stage.desk.alerts.choices.silenced == frozenset()
         await pilot.press("tab", "enter")
         await settled(pilot)
         assert 'what      This is a test of the alert "fill": nothing has happened' in screen_text(stage.app)
@@ -172,3 +173,35 @@ async def test_in_monitor_mode_what_can_never_fire_is_named() -> None:
         await pilot.press("A")
         await settled(pilot)
         assert "cannot fire: monitor mode sends no reversal" in screen_text(stage.app)
+
+
+async def test_an_alert_is_made_at_a_position_and_deleted_in_the_list() -> None:
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "stands_still", True))
+    async with stage.running(SIZE, after=6) as pilot:
+        await pilot.press("a")
+        await settled(pilot)
+        symbol = stage.app.screen.query_one("#field-symbol", Input).value
+        assert symbol, "that of the position under the cursor"
+        text = screen_text(stage.app)
+        assert f"Alert: {symbol} nearer than 5 % to liquidation." in text
+        assert "It waits: nothing is beyond that now." in text
+        stage.app.screen.query_one("#field-kind", Input).value = "position_result_below"
+        stage.app.screen.query_one("#field-threshold", Input).value = "1000000"
+        await settled(pilot)
+        assert "It fires at once:" in screen_text(stage.app)
+        await pilot.press("enter")
+        await settled(pilot)
+        name = f"{symbol} result below 1,000,000 USDT"
+        assert f"Alert made: {name}." in messages(stage)
+        assert [rule.name for rule in stage.desk.alerts.choices.made] == [name]
+        await settled(pilot, 3)
+        assert stage.desk.alerts.newest is not None and symbol in stage.desk.alerts.newest.sentence
+        await pilot.press("A", "d")
+        await settled(pilot)
+        assert "Only an alert that was made on the screen" in "".join(messages(stage))
+        await pilot.press("G", "d")
+        await settled(pilot)
+        assert stage.desk.alerts.choices.made == ()
+        await pilot.press("n")
+        await settled(pilot)
+        assert "Fill in or correct: About." in screen_text(stage.app)

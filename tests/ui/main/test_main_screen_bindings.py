@@ -19,6 +19,7 @@ from tradetui.ui.header.header_bar import Alarm, link_of, today_of, worth_of
 from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.history_screen import HistoryScreen
 
 pytestmark = pytest.mark.looptime
 
@@ -280,6 +281,14 @@ async def test_screens_lists_the_panels() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert isinstance(stage.app.screen, JournalScreen)
+        await pilot.press("escape", "o")
+        listed = stage.app.screen.query_one(OptionList)
+        prompts = [str(listed.get_option_at_index(index).prompt) for index in range(listed.option_count)]
+        assert "P Profiles" in prompts
+        listed.highlighted = prompts.index("H Stops that ended")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, HistoryScreen), "whichever panel has the focus"
 
 
 async def test_help_is_narrowed_by_typing_left_by_escape_and_explains_the_header() -> None:

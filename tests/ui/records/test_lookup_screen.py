@@ -616,9 +616,8 @@ async def test_digits_go_from_screen_to_screen_and_back_and_are_text_while_a_fil
         assert stage.app.lookup is None
         await pilot.press("o")
         await pilot.pause()
-        chosen: Sequence[str] = [f"{KEYS[table]} {kind.title}" for table, kind in LOOKUPS.items()]
         listed = stage.app.screen.query_one(OptionList)
-        listed.highlighted = 5 + list(chosen).index("8 Convert history")
+        listed.highlighted = [str(option.prompt) for option in listed.options].index("8 Convert history")
         await pilot.press("enter")
         await settle(pilot)
         assert stage.app.lookup is not None

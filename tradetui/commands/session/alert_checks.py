@@ -25,6 +25,7 @@ from tradetui.ui.alerts.alert_notices import in_tmux, notification, own_sequence
 from tradetui.wire.endpoints.reply import R, Reply
 from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
+from tradetui.wire.text import counted
 
 _UNNOTICED_MS: Final = 50
 """Milliseconds between Esc and another key that nobody presses."""
@@ -116,6 +117,7 @@ def rules_finding(loaded: LoadedProfile, evidence: AlertEvidence) -> AlertFindin
     """The alerts that cannot fire, with their reasons; or that all can."""
     rules = profile_rules(loaded.profile)
     product_types = [ProductType(name) for name in loaded.profile.product_types]
+    written = {alert.rule.condition for alert in loaded.profile.alerts}
     faults = []
     for rule in rules:
         why = impossible(
@@ -125,14 +127,13 @@ def rules_finding(loaded: LoadedProfile, evidence: AlertEvidence) -> AlertFindin
             symbols=evidence.symbols,
             no_equity_because=evidence.no_equity_because,
         )
-        if why and (loaded.profile.alerts is not None or rule.condition.kind is not RuleKind.OUTCOME_UNKNOWN):
+        if why and (rule.condition in written or rule.condition.kind is not RuleKind.OUTCOME_UNKNOWN):
             faults.append(f"{rule.name!r} cannot fire: {why}")
         elif rule.condition.kind is RuleKind.PRICE_CROSSES and evidence.lacks_tickers:
             faults.append(f"{rule.name!r} can fire only while a position of it is held: the exchange serves no ticker")
     if faults:
         return AlertFinding("; ".join(faults), "Correct them in alerts of the profile, or remove them.")
-    source = "of the profile" if loaded.profile.alerts is not None else "that count without configuration"
-    return AlertFinding(f"{len(rules)} {source}, each can fire")
+    return AlertFinding(f"{counted(len(rules), 'alert')}, each can fire" if rules else "none")
 
 
 def try_desktop(loaded: LoadedProfile, environ: Mapping[str, str], *, sends_test: bool) -> AlertFinding:

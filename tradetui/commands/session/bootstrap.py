@@ -17,7 +17,7 @@ from urllib.parse import quote
 from tradetui.commands.process.console import say
 from tradetui.commands.process.secrecy import hide_in_log
 from tradetui.commands.session.screen_state import FILE as STATE_FILE
-from tradetui.commands.session.screen_state import FileSilences
+from tradetui.commands.session.screen_state import FileAlertChoices
 from tradetui.desk.account.identity import (
     AccountIdentity,
     AccountKey,
@@ -28,7 +28,7 @@ from tradetui.desk.account.identity import (
     stand_in,
 )
 from tradetui.desk.alerts.delivery import ProgramCommand
-from tradetui.desk.alerts.rules import DEFAULT_RULES, AlertSettings, DesktopSequence, Rule
+from tradetui.desk.alerts.rules import AlertSettings, DesktopSequence, Rule, with_defaults
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -127,11 +127,12 @@ def desk_settings(loaded: LoadedProfile, credentials: Credentials | None = None)
 
 
 def profile_rules(profile: Profile) -> tuple[Rule, ...]:
-    return DEFAULT_RULES if profile.alerts is None else tuple(alert.rule for alert in profile.alerts)
+    own = tuple(alert.rule for alert in profile.alerts)
+    return with_defaults(own) if profile.alerts_defaults else own
 
 
 def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credentials) -> AlertSettings:
-    """Rules, silences and the command of a profile; no variable that holds a secret reaches the command."""
+    """Rules, choices and the command of a profile; no variable that holds a secret reaches the command."""
     profile = loaded.profile
     command = None
     if profile.alert_command:
@@ -140,7 +141,7 @@ def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credent
     desktop = profile.desktop_notification
     return AlertSettings(
         rules=profile_rules(profile),
-        silences=FileSilences(loaded.data_dir, loaded.name),
+        choices=FileAlertChoices(loaded.data_dir, loaded.name),
         command=command,
         commands_a_minute=profile.alert_commands_a_minute,
         desktop_sequence=None if desktop == "auto" else DesktopSequence(desktop),

@@ -1,4 +1,4 @@
-"""`state.toml` in the data directory: choices made on the screen, by profile, and the silenced alerts among them.
+"""`state.toml` in the data directory: what was chosen on the screen, by profile: theme, columns, alerts.
 
 It holds nothing a person wrote.
 """
@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from tradetui.desk.alerts.rules import AlertChoices, Rule
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.toml_file import NotToml, read_toml
@@ -24,6 +25,7 @@ _HEADING = (
 )
 _PROFILES: Final = "profiles"
 _SILENCED: Final = "silenced"
+_MADE: Final = "alerts"
 _FROM_BEFORE: Final = frozenset({"theme", "tables"})
 """Top-level entries of a file from before choices were kept by profile."""
 _ONE_WRITER: Final = threading.Lock()
@@ -60,20 +62,40 @@ def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) 
         write_text(data_dir / FILE, _HEADING + tomli_w.dumps(stored), durable=False)
 
 
-class FileSilences:
-    """The silenced alerts of one profile, kept in its screen state."""
+class FileAlertChoices:
+    """The alerts of one profile that were made or silenced on the screen, kept in its screen state."""
 
     def __init__(self, data_dir: Path, profile: str) -> None:
         self._data_dir = data_dir
         self._profile = profile
 
-    def read(self) -> frozenset[str]:
-        names = read_screen_state(self._data_dir, self._profile)[0].get(_SILENCED)
-        return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+    def read(self) -> AlertChoices:
+        chosen = read_screen_state(self._data_dir, self._profile)[0]
+        names, entries = (stored if isinstance(stored, list) else [] for stored in map(chosen.get, (_SILENCED, _MADE)))
+        rules = map(_rule_in, entries)
+        return AlertChoices(
+            frozenset(name for name in names if isinstance(name, str)),
+            tuple(rule for rule in rules if rule is not None),
+        )
 
-    def write(self, names: frozenset[str]) -> None:
+    def write(self, choices: AlertChoices) -> None:
         """Raises OSError."""
-        write_screen_state(self._data_dir, self._profile, {_SILENCED: sorted(names) or None})
+        from tradetui.profiles.alert_entry import entry_of
+
+        made = [entry_of(rule) for rule in choices.made]
+        write_screen_state(
+            self._data_dir, self._profile, {_SILENCED: sorted(choices.silenced) or None, _MADE: made or None}
+        )
+
+
+def _rule_in(entry: object) -> Rule | None:
+    """The rule of an entry that this program wrote; None where somebody has changed it to what is none."""
+    from tradetui.profiles.alert_entry import AlertRule  # pydantic builds it, and most profiles have no such entry
+
+    try:
+        return AlertRule.model_validate(entry).rule
+    except ValueError:
+        return None
 
 
 def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.alerts.delivery import AlertDelivery, FrequencyLimit, LoggedAlert
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
 from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
-from tradetui.desk.alerts.rules import Alert, AlertEvent, AlertSettings, Channel, Rule, RuleKind, alert_of, one_sentence
+from tradetui.desk.alerts.rules import (
+    Alert,
+    AlertChoices,
+    AlertEvent,
+    AlertSettings,
+    Channel,
+    Condition,
+    Rule,
+    RuleKind,
+    alert_of,
+    one_sentence,
+)
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState
@@ -32,6 +43,7 @@ from tradetui.wire.models.futures_accounts import FuturesAccount
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
+    from tradetui.desk.results.today import TodayResult
     from tradetui.desk.reversal.progress import Progress, Sent
 
 TRIGGERS_AGAIN_S: Final = 10.0
@@ -61,32 +73,44 @@ class Alerts:
         self.delivery = AlertDelivery(settings, clock, disk, owner)
         self.unseen = 0
         self.newest: Alert | None = None
-        self.silenced: frozenset[str] = frozenset()
+        self.choices = AlertChoices()
         self._clock = clock
         self._disk = disk
         self._owner = owner
         self._read_triggers = read_triggers
         self._market = market
         self._detector = AlertDetector() if market is None else AlertDetector(market.precision_of)
-        self._thresholds = ThresholdDetector(rule.condition for rule in settings.rules)
+        self._thresholds = ThresholdDetector(())
         self._trigger_reads = FrequencyLimit(1, TRIGGERS_AGAIN_S, clock)
         self._listeners: list[Callable[[Alert], None]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
         self._waiting_symbols: set[str] = set()
         self._marks: Mapping[str, Decimal] = {}
+        self._use(self.choices)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The profile's rules, and those made on the screen."""
+        return (*self.settings.rules, *self.choices.made)
 
     @property
     def looks_at_today(self) -> bool:
         return self._has_rules_of(RuleKind.TODAY_RESULT_BELOW)
 
     def _has_rules_of(self, kind: RuleKind) -> bool:
-        return any(rule.condition.kind is kind for rule in self.settings.rules)
+        return any(rule.condition.kind is kind for rule in self.rules)
 
     def use_rules(self, rules: tuple[Rule, ...]) -> None:
-        """Go by other rules from now on; a level that both old and new rules have does not fire again for that."""
+        """Go by other rules of the profile from now on; a threshold that both have does not fire again for that."""
         self.settings = replace(self.settings, rules=rules)
-        self._thresholds.use_conditions(rule.condition for rule in rules)
+        self._use(self.choices)
+
+    def _use(self, choices: AlertChoices) -> None:
+        """Go by these choices; a rule made on the screen counts unless the profile has one of its name."""
+        own_names = {rule.name for rule in self.settings.rules}
+        self.choices = choices._replace(made=tuple(rule for rule in choices.made if rule.name not in own_names))
+        self._thresholds.use_conditions(rule.condition for rule in self.rules)
 
     def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
         """Call the listener for every alert that is not silenced; returns what ends it."""
@@ -96,7 +120,7 @@ class Alerts:
     async def attach(self, archive: Archive) -> None:
         """Go by the archive that the account's sessions share, and by the rules that are silenced."""
         self.delivery.attach(archive)
-        self.silenced = await self._disk.run(self.settings.silences.read)
+        self._use(await self._disk.run(self.settings.choices.read))
         await self.delivery.come_first()
 
     async def stop(self) -> None:
@@ -176,10 +200,50 @@ class Alerts:
 
     async def silence(self, name: str, *, on: bool) -> None:
         """Silence a rule, or let it sound again, in every session of the profile; raises OSError."""
-        silenced = await self._disk.run(self.settings.silences.read)
-        silenced = silenced | {name} if on else silenced - {name}
-        await self._disk.run(self.settings.silences.write, silenced)
-        self.silenced = silenced
+
+        def silenced(before: AlertChoices) -> AlertChoices:
+            return before._replace(silenced=before.silenced | {name} if on else before.silenced - {name})
+
+        await self._choose(silenced)
+
+    async def add(self, rule: Rule) -> None:
+        """Keep a rule made on the screen for the profile, in place of one of its name; raises OSError."""
+
+        def added(before: AlertChoices) -> AlertChoices:
+            others = (made for made in before.made if made.name != rule.name)
+            return AlertChoices(before.silenced - {rule.name}, (*others, rule))
+
+        await self._choose(added)
+
+    async def delete(self, name: str) -> None:
+        """Forget a rule that was made on the screen; raises OSError."""
+        await self._choose(
+            lambda before: AlertChoices(
+                before.silenced - {name}, tuple(rule for rule in before.made if rule.name != name)
+            )
+        )
+
+    async def _choose(self, change: Callable[[AlertChoices], AlertChoices]) -> None:
+        """Change what is kept, in which another session may have written since."""
+        choices = change(await self._disk.run(self.settings.choices.read))
+        await self._disk.run(self.settings.choices.write, choices)
+        self._use(choices)
+
+    def fires_at_once(
+        self,
+        condition: Condition,
+        positions: Sequence[Position],
+        accounts: Sequence[ProductRow[FuturesAccount]],
+        today: TodayResult | None,
+    ) -> str:
+        """The sentence with which a threshold fires as soon as there is a rule of it; empty where it does not."""
+        detector = ThresholdDetector([condition])
+        events = [] if today is None else detector.today(today.amount, today.part, 0.0)
+        events += detector.positions(positions, 0.0)
+        events += detector.prices(self._price_of, 0.0)
+        ratio = totals_of([row.record for row in accounts], positions).worst_margin_ratio
+        events += detector.margin_ratio(ratio, 0.0)
+        return events[0].sentence if events else ""
 
     def test(self, rule: Rule) -> None:
         """Send a test through the channels of a rule, silenced or not."""
@@ -196,7 +260,7 @@ class Alerts:
         """Show the events that a rule is about; whether there was one."""
         alerted = False
         for event in events:
-            alert = alert_of(event, self.settings.rules, self.silenced, self._clock.wall_ms())
+            alert = alert_of(event, self.rules, self.choices.silenced, self._clock.wall_ms())
             if alert is not None:
                 self._show(alert)
                 alerted = True
@@ -212,8 +276,8 @@ class Alerts:
 
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
         """The channels of an event by the rules that are silenced now: another session may have silenced some."""
-        self.silenced = await self._disk.run(self.settings.silences.read)
-        alert = alert_of(event, self.settings.rules, self.silenced, self._clock.wall_ms())
+        self._use(await self._disk.run(self.settings.choices.read))
+        alert = alert_of(event, self.rules, self.choices.silenced, self._clock.wall_ms())
         return alert.channels if alert is not None else frozenset()
 
 
@@ -224,6 +288,8 @@ class RuleRow:
     rule: Rule
     silenced: bool
     impossible: str
+    made_here: bool = False
+    """Whether it was made on the screen, where it can be deleted."""
 
     @property
     def row_id(self) -> str:

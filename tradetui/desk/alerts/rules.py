@@ -138,7 +138,13 @@ DEFAULT_RULES: Final = tuple(
     rule_of(Condition(kind))
     for kind in (RuleKind.FILL, RuleKind.TRIGGER, RuleKind.STOP_CANCELLED, RuleKind.LINK_LOST, RuleKind.OUTCOME_UNKNOWN)
 )
-"""Rules of a profile that has none."""
+"""Rules that every profile has, unless it takes them away."""
+
+
+def with_defaults(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The default rules and a profile's own, one of which may stand in the place of a default one."""
+    replaced = {rule.name for rule in rules} | {rule.condition.sentence for rule in rules}
+    return (*(rule for rule in DEFAULT_RULES if rule.name not in replaced), *rules)
 
 
 def impossible(
@@ -179,39 +185,46 @@ class Command(Protocol):
         """Run it once to its end; raises CommandFailed."""
 
 
-class Silences(Protocol):
-    """A store of the names of silenced rules; both calls block and belong on the disk's thread."""
+class AlertChoices(NamedTuple):
+    """The choices made on the screen: the names of silenced rules, and the rules that were made there."""
 
-    def read(self) -> frozenset[str]:
-        """The names; none where they cannot be read."""
-
-    def write(self, names: frozenset[str]) -> None:
-        """Keep other names; raises OSError."""
+    silenced: frozenset[str] = frozenset()
+    made: tuple[Rule, ...] = ()
 
 
-class MemorySilences:
-    """Silences that end with the session."""
+class AlertChoiceStore(Protocol):
+    """Keeps the choices of one profile; both calls block and belong on the disk's thread."""
+
+    def read(self) -> AlertChoices:
+        """The choices; none where they cannot be read."""
+
+    def write(self, choices: AlertChoices) -> None:
+        """Keep other choices; raises OSError."""
+
+
+class MemoryAlertChoices:
+    """Choices that end with the session."""
 
     def __init__(self) -> None:
-        self._names: frozenset[str] = frozenset()
+        self._choices = AlertChoices()
 
-    def read(self) -> frozenset[str]:
-        return self._names
+    def read(self) -> AlertChoices:
+        return self._choices
 
-    def write(self, names: frozenset[str]) -> None:
-        self._names = names
+    def write(self, choices: AlertChoices) -> None:
+        self._choices = choices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertSettings:
-    """The rules of a profile, where their silences are kept, and the program that alerts are handed to.
+    """The rules of a profile, where choices made on the screen are kept, and the program that alerts are handed to.
 
     `desktop_sequence` is None where it depends on the terminal. `profile` and `environment` tell a command whose alert
     it is.
     """
 
     rules: tuple[Rule, ...] = DEFAULT_RULES
-    silences: Silences = field(default_factory=MemorySilences)
+    choices: AlertChoiceStore = field(default_factory=MemoryAlertChoices)
     command: Command | None = None
     commands_a_minute: int = 10
     desktop_sequence: DesktopSequence | None = None

@@ -14,6 +14,7 @@ from tradetui.desk.alerts.delivery import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
+from tradetui.ui.app_protocols import OpenNewAlert
 from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -25,7 +26,7 @@ from tradetui.ui.table.table_screen import TableScreen
 
 LOG_READ_EVERY_S = 1.0
 _LINES_BESIDE_ROWS = 3  # lines of a panel beside its rows: its border and the titles of the columns
-_HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
+_HINTS = ("back", "help", "new_alert", "test_alert", "silence", "detail", "filter", "next_panel", "delete_alert")
 
 
 class AlertsScreen(TableScreen):
@@ -67,7 +68,8 @@ class AlertsScreen(TableScreen):
             no_equity_because=desk.totals().no_equity_because,
         )
         alerts = desk.alerts
-        rules = [RuleRow(rule, rule.name in alerts.silenced, why_not(rule)) for rule in alerts.settings.rules]
+        silenced, made = alerts.choices
+        rules = [RuleRow(rule, rule.name in silenced, why_not(rule), rule in made) for rule in alerts.rules]
         if rules != self._rules:
             self._rules = rules
             self._rules_table.set_columns(rule_columns(rules))
@@ -111,7 +113,7 @@ class AlertsScreen(TableScreen):
         table, box = self._rules_table, self.query_one("#alert-rules", RecordsFrame)
         silenced = sum(row.silenced for row in self._rules)
         counts = f"{len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
-        note = "" if self._rules else "alerts = [] in the profile turns every alert off"
+        note = "" if self._rules else f"alerts_defaults = false and no alert; {self.key_named('new_alert')} makes one"
         title = f"Alerts {counts} {table.sort_filter.pattern_title}".strip()
         box.say(title, nothing_matches(table, self.key_named), note)
         box.set_class(bool(self._rules) and not table.rows.count, "-empty")
@@ -126,7 +128,14 @@ class AlertsScreen(TableScreen):
 
     def possible(self) -> dict[str, bool]:
         on_rule = not self._on_log and self._rule is not None
-        return {**super().possible(), "test_alert": on_rule, "silence": on_rule}
+        made_here = on_rule and self._rule is not None and self._rule.made_here
+        possible = {
+            "test_alert": on_rule,
+            "silence": on_rule,
+            "delete_alert": made_here,
+            "new_alert": self.desk is not None,
+        }
+        return {**super().possible(), **possible}
 
     @property
     def _rule(self) -> RuleRow | None:
@@ -148,7 +157,9 @@ class AlertsScreen(TableScreen):
     def open_row(self, row_id: str, record: object) -> None:
         if isinstance(record, RuleRow):
             rule = record.rule
+            origin = "the screen" if record.made_here else "the configuration, or a default"
             lines = [("when", rule.condition.sentence), ("to", channel_names(rule)), ("state", record.state)]
+            lines.append(("from", origin))
             self.app.push_screen(LinesDialog(f"Alert {rule.name}", _labelled(lines)))
         elif isinstance(record, LoggedAlert):
             lines = [("what", record.sentence), ("alert", record.rules), ("to", record.delivery)]
@@ -157,6 +168,24 @@ class AlertsScreen(TableScreen):
     def action_test_alert(self) -> None:
         if self.able("test_alert") and self.desk is not None and self._rule is not None:
             self.desk.alerts.test(self._rule.rule)
+
+    def action_new_alert(self) -> None:
+        if self.able("new_alert"):
+            self.post_message(OpenNewAlert())
+
+    def action_delete_alert(self) -> None:
+        if self.able("delete_alert") and self._rule is not None:
+            self.run_worker(self._delete(self._rule), exit_on_error=False)
+
+    async def _delete(self, row: RuleRow) -> None:
+        assert self.desk is not None
+        try:
+            await self.desk.alerts.delete(row.row_id)
+        except OSError as problem:
+            notify(self.app, f"The alert could not be deleted: {problem}", severity="error", seconds=8)
+        else:
+            notify(self.app, f"{row.row_id} is deleted.")
+        self._show_rules()
 
     def action_silence(self) -> None:
         if self.able("silence") and self._rule is not None:

@@ -111,6 +111,10 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             from tradetui.ui.alerts.alerts_screen import AlertsScreen
 
             app.push_screen(AlertsScreen(settings))
+        case app_protocols.OpenNewAlert(symbol) if desk is not None:
+            from tradetui.ui.alerts.new_alert import NewAlertDialog
+
+            app.push_screen(NewAlertDialog(desk, symbol))
         case app_protocols.OpenHistory(panel, dates, beyond_rows, product):
             from tradetui.ui.records.history_screen import HistoryScreen
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
@@ -27,12 +27,21 @@ from textual.binding import BindingType
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, Static
 
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import Access
-from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
-from tradetui.ui.app_protocols import KeyedScreen, OpenCreation, OpenLookup, TradingApp, ask_in_dialog
+from tradetui.desk.tables.table import LOOKUPS, PANELS
+from tradetui.ui.app_protocols import (
+    KeyedScreen,
+    OpenCreation,
+    OpenHistory,
+    OpenLookup,
+    OpenProfiles,
+    TradingApp,
+    ask_in_dialog,
+)
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
 from tradetui.ui.header.header_bar import Alarm
 from tradetui.ui.intents.creation.titles import choices
@@ -158,21 +167,49 @@ _TITLES: Final = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "c
 """Titles of bindings that open a screen without a single table."""
 
 
+class _ScreenEntry(NamedTuple):
+    """A line of the list of screens: its name among screens, the key and title, and what opens it."""
+
+    name: str
+    line: str
+    open: Callable[[], Awaitable[object]]
+
+
 def open_screen_list(screen: DeskScreen) -> None:
-    titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
-    names = [*PANELS, *(name for name in (*LOOKUPS, *_TITLES) if screen.blocking_reason(name) is None)]
+    """Show every screen that can be opened now, with its key."""
+    app, desk = screen.trade_app, screen.desk
+
+    def posted(message: Message) -> Callable[[], Awaitable[object]]:
+        async def post() -> None:
+            screen.post_message(message)
+
+        return post
+
+    def entry(name: str, binding: str, title: str, open_it: Callable[[], Awaitable[object]]) -> _ScreenEntry:
+        return _ScreenEntry(name, f"{screen.key_named(binding)} {title}", open_it)
+
+    entries = [entry(name, name, table.title, partial(app.open_panel, name)) for name, table in PANELS.items()]
+    if desk is not None and desk.archive is not None:
+        with_history = ((name, table.history_title) for name, table in PANELS.items())
+        for name, title in with_history:
+            if title is not None:
+                entries.append(entry(f"history {name}", "history", title, posted(OpenHistory(name))))
+    for name, table in LOOKUPS.items():
+        if screen.blocking_reason(name) is None:
+            entries.append(entry(name, name, table.title, posted(OpenLookup(name))))
+    if len(app.settings.profiles) > 1:
+        entries.append(entry("profile", "profile", "Profiles", posted(OpenProfiles())))
+    for name, title in _TITLES.items():
+        if screen.blocking_reason(name) is None:
+            entries.append(entry(name, name, title, partial(screen.run_action, BINDING_OF_ID[name].action)))
+
+    names = [shown.name for shown in entries]
+    chosen = names.index(screen.screen_name) if screen.screen_name in names else 0
 
     async def go(index: int) -> None:
-        if (name := names[index]) in LOOKUPS:
-            screen.post_message(OpenLookup(name))
-        elif name in _TITLES:
-            await screen.run_action(BINDING_OF_ID[name].action)
-        else:
-            await screen.trade_app.open_panel(name)
+        await entries[index].open()
 
-    options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
-    chosen = names.index(screen.screen_name) if screen.screen_name in names else 0
-    ask_in_dialog(screen, ChoiceDialog("Screens", options, chosen), go)
+    ask_in_dialog(screen, ChoiceDialog("Screens", [shown.line for shown in entries], chosen), go)
 
 
 async def ask_for_profile(app: App[Any]) -> None:

@@ -19,7 +19,7 @@ from textual.app import ComposeResult
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
+from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenNewAlert, OpenProfiles, OpenReversal
 from tradetui.ui.header.header_bar import HeaderBar, show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
@@ -70,6 +70,7 @@ class PossibleActions(NamedTuple):
             "product": desk is None or len(desk.settings.product_types) > 1,
             "profile": len(self.settings.profiles) > 1,
             "poll_now": desk is not None,
+            "position_alert": desk is not None,
             "reverse": trades,
             "lock": trades,
             "lock_at_once": trades,
@@ -461,6 +462,12 @@ class MainScreen(TableScreen):
             return
         record = self.positions_panel.table.cursor.record if on_positions else None
         self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))
+
+    def action_position_alert(self) -> None:
+        if self.able("position_alert"):
+            record = self.table.cursor.record
+            symbol = getattr(record, "symbol", None) or getattr(getattr(record, "record", None), "symbol", None)
+            self.post_message(OpenNewAlert(symbol or ""))
 
     def action_leave(self) -> None:
         self.trade_app.action_leave()

@@ -1,9 +1,8 @@
-"""Writes config.example.toml from the model of a profile. Run: python -m tests.profiles.example_configuration"""
+"""The example configuration, made from the model of a profile: every setting with its meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -12,7 +11,6 @@ from pydantic import BaseModel, SecretStr
 from tradetui.profiles.alert_entry import AlertRule
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 
-EXAMPLE = Path(__file__).parents[2] / "config.example.toml"
 _EXAMPLES: Mapping[str, Any] = {
     "base_url": "https://api.bitget.com",
     "uid": "1234567890",
@@ -42,7 +40,7 @@ ALERT_EXAMPLES: Sequence[Mapping[str, Any]] = (
     {"when": "link_lost"},
     {"when": "outcome_unknown", "to": ["line", "bell", "desktop", "command"]},
 )
-"""One of each kind."""
+"""One alert of each kind."""
 
 
 def example_text() -> str:
@@ -97,7 +95,3 @@ def _assignment(name: str, value: Any) -> str:
         items = (tomli_w.dumps({"item": item}).rstrip().removeprefix("item = ") for item in value)
         return f"{name} = [{', '.join(items)}]"
     return tomli_w.dumps({name: value}).rstrip()
-
-
-if __name__ == "__main__":
-    EXAMPLE.write_text(example_text(), encoding="utf-8")

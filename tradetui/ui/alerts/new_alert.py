@@ -1,0 +1,79 @@
+"""The form of a new alert: what it is about, from which figure on, and where it goes, with the sentence it will be."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+
+from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
+from tradetui.desk.alerts.typed_rule import (
+    CHANNELS,
+    RULE_FIELDS,
+    RULE_KIND,
+    SYMBOL,
+    THRESHOLD,
+    TypedRule,
+    read_rule,
+    threshold_rule,
+)
+from tradetui.desk.desk import Desk
+from tradetui.ui.dialogs.parameter_form import ParameterForm
+from tradetui.ui.safe_text import notify, sanitized
+
+_TITLES = {RULE_KIND: "About", SYMBOL: "Symbol", THRESHOLD: "Threshold", CHANNELS: "Goes to"}
+_HINTS = {RULE_KIND: "→ completes", SYMBOL: "every symbol", THRESHOLD: "", CHANNELS: ""}
+
+
+class NewAlertDialog(ParameterForm[None]):
+    """Keeps the alert for the profile, beside those of the configuration, which it does not change."""
+
+    def __init__(self, desk: Desk, symbol: str = "") -> None:
+        super().__init__(classes="dialog -form")
+        self._desk = desk
+        self._first_texts = {RULE_KIND: str(RuleKind.LIQUIDATION_NEARER) if symbol else "", SYMBOL: symbol}
+        self._first_texts |= {THRESHOLD: "5" if symbol else "", CHANNELS: f"{Channel.LINE}, {Channel.BELL}"}
+
+    def compose(self) -> ComposeResult:
+        with self.framed("New alert", "Tab next · Enter makes it · Esc back"):
+            for field in RULE_FIELDS:
+                text = self._first_texts[field.name]
+                yield from self.field_lines(field, _TITLES[field.name], text, _HINTS[field.name])
+            yield from self.buttons("Make", harmless=True)
+
+    def _read(self) -> TypedRule:
+        return read_rule(self.texts, has_command=self._desk.alerts.settings.command is not None)
+
+    def check(self) -> None:
+        rule, problems = self._read()
+        for field in RULE_FIELDS:
+            is_open = self.is_typed_in(f"field-{field.name}") or not self.texts[field.name]
+            self.show_problem(f"problem-{field.name}", sanitized("" if is_open else problems.get(field.name, "")))
+        focused = self.focused_id("field-")
+        rules = {field.name: field.rule for field in RULE_FIELDS} | {THRESHOLD: threshold_rule(self.texts[RULE_KIND])}
+        if rule is None:
+            about = [self.to_correct(_TITLES[name] for name in _TITLES if name in problems)]
+        else:
+            about = [f"Alert: {rule.name}. {self._what_follows(rule.condition)}"]
+        if focused in rules:
+            about.append(f"{_TITLES[focused]}: {rules[focused]}.")
+        self.show_result(acceptable=rule is not None, about=about)
+
+    def _what_follows(self, condition: Condition) -> str:
+        """What the alert will say at once, or that it waits."""
+        desk = self._desk
+        rows = desk.positions.snapshot.rows, desk.accounts.snapshot.rows
+        sentence = desk.alerts.fires_at_once(condition, *rows, desk.today(alerting=True))
+        return f"It fires at once: {sentence}." if sentence else "It waits: nothing is beyond that now."
+
+    def confirm(self) -> None:
+        rule, _ = self._read()
+        if rule is not None:
+            self.run_worker(self._keep(rule), exit_on_error=False)
+
+    async def _keep(self, rule: Rule) -> None:
+        try:
+            await self._desk.alerts.add(rule)
+        except OSError as problem:
+            self.give_reason(f"The alert could not be kept: {problem}")
+            return
+        notify(self.app, f"Alert made: {rule.name}.")
+        self.dismiss(None)
