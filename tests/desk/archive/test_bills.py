@@ -13,7 +13,8 @@ from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.bills import Transfer, bill_coverage, transfers
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
-from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind
+from tradetui.desk.results.sums import result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind
 from tradetui.trading.results.periods import Grouping
@@ -42,7 +43,7 @@ def funding_of(
     archive: Archive, grouping: Grouping = Grouping.TOTAL, since: int | None = None, until: int | None = None
 ) -> dict[str, Decimal | None]:
     query = ResultQuery(grouping, NOW_MS, since, until, product_types=(USDT,))
-    return {row.group: row.funding for row in results(archive.connection, query)}
+    return {row.group: row.funding for row in result_lines(archive.connection, query)}
 
 
 def test_funding_counts_once_by_its_id_and_is_part_of_net() -> None:
@@ -53,7 +54,7 @@ def test_funding_counts_once_by_its_id_and_is_part_of_net() -> None:
     ]
     archive = archive_with(*bills)
     archive.add_bills(USDT, bills[:2], ALL)
-    (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,)))
+    (row,) = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,)))
     assert (row.funding, row.net) == (Decimal("-0.3"), row.sums.net + Decimal("-0.3"))
     assert funding_of(archive, Grouping.SYMBOL) == {"BTCUSDT": Decimal("-0.35"), "ETHUSDT": Decimal("0.05")}
     days = funding_of(archive, Grouping.DAY)
@@ -92,7 +93,7 @@ def test_funding_is_not_known_where_bills_were_not_read() -> None:
     assert list(funding_of(archive_with(funding, coverage=late), Grouping.DAY).values()) == [None, 0]
     gap = BillCoverage(START_MS - DAY_MS, NOW_MS, (TimeSpan(FULL_HOUR_MS + 2 * DAY_MS, FULL_HOUR_MS + 2 * DAY_MS + 5),))
     assert list(funding_of(archive_with(funding, coverage=gap), Grouping.DAY).values()) == [Decimal("-0.25"), None]
-    row = next(iter(results(archive_with(coverage=late).connection, ResultQuery(Grouping.TOTAL, NOW_MS))))
+    row = next(iter(result_lines(archive_with(coverage=late).connection, ResultQuery(Grouping.TOTAL, NOW_MS))))
     assert row.net == row.sums.net
 
 
@@ -113,7 +114,7 @@ def test_funding_stays_known_until_a_settlement_may_have_come(
     archive = archive_with(funding, coverage=BillCoverage(START_MS - DAY_MS, hour_ms + read_until))
     archive.note_read(USDT, hour_ms + fills_until)
     query = ResultQuery(Grouping.TOTAL, hour_ms + fills_until + 1, product_types=(USDT,))
-    (row,) = results(archive.connection, query)
+    (row,) = result_lines(archive.connection, query)
     assert row.funding == (Decimal("-0.25") if is_known else None)
     assert bills_behind(archive.connection, USDT, hour_ms + fills_until) is not is_known
     assert not bills_behind(archive.connection, USDT, NOW_MS), "a period that ends before asks for no more"
@@ -124,8 +125,8 @@ def test_what_lies_before_all_that_the_exchange_told_is_not_complete(earlier_ms:
     covered_from = START_MS - DAY_MS
     since = None if earlier_ms is None else covered_from - earlier_ms
     archive = archive_with(coverage=BillCoverage(covered_from, NOW_MS))
-    (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, since, product_types=(USDT,)))
-    assert row.complete is is_complete
+    (row,) = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, since, product_types=(USDT,)))
+    assert row.is_complete is is_complete
 
 
 def test_transfers_are_those_between_the_owners_accounts_oldest_first() -> None:

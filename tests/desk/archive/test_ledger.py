@@ -21,11 +21,12 @@ from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import BEFORE_LEDGER, Archive, backup_path
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
-from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, INCOMPLETE_FILLS
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.results.period_query import Period, PeriodQuery
 from tradetui.desk.results.period_results import read_period_results
+from tradetui.desk.results.sums import ResultLine, result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file, transaction
 from tradetui.trading.results.booking import BookedFill
@@ -91,7 +92,7 @@ def check(seed: int) -> None:
     settle(archive)
     zone = chance.choice(ZONES)
     for grouping in CHECKED:
-        rows = results(archive.connection, ResultQuery(grouping, NOW_MS, zone=ZoneInfo(zone)))
+        rows = result_lines(archive.connection, ResultQuery(grouping, NOW_MS, zone=ZoneInfo(zone)))
         expected = summed_again(history, zone, grouping)
         figures = {
             (row.group, row.coin): (
@@ -143,9 +144,9 @@ def fills_of(*rows: tuple[int, str, str, str, str]) -> list[ProductRow[FuturesFi
     ]
 
 
-def total(archive: Archive) -> ResultRow:
+def total(archive: Archive) -> ResultLine:
     settle(archive)
-    (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
+    (row,) = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
     return row
 
 
@@ -206,7 +207,7 @@ def test_one_order_in_twelve_fills_is_one_trade_on_the_day_of_its_last_fill() ->
     for piece in pieces:
         archive.add(FuturesFill, [piece])
     settle(archive)
-    before, after = results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))
+    before, after = result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))
     assert [before.sums.trades, before.sums.gross] == [0, 6]
     assert [after.sums.trades, after.sums.wins, after.sums.gross] == [1, 1, 6]
     (trip,) = trips(archive)
@@ -221,7 +222,7 @@ def test_a_fee_in_another_coin_is_a_row_of_its_own_and_a_deduction_is_paid_whate
     ]
     archive.add(FuturesFill, [ProductRow(USDT, fill(1, feeDetail=fees))])
     settle(archive)
-    rows = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
+    rows = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
     assert [(row.coin, row.net) for row in rows] == [("BGB", Decimal("-0.25")), ("USDT", Decimal("0.01"))]
 
 
@@ -251,13 +252,13 @@ def test_a_gap_is_said_beside_the_periods_that_it_meets_alone() -> None:
     rows = [ProductRow(USDT, fill(number, START_MS + number * day)) for number in range(5)]
     archive.add(FuturesFill, rows, {USDT: [Gap(rows[2].record.trade_id, START_MS + day)]})
     settle(archive)
-    complete = [row.complete for row in results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))]
+    complete = [row.is_complete for row in result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))]
     assert complete == [True, False, False, True, True]
     archive.note_read(USDT, START_MS + 4 * day)
-    newest = results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))[-1]
-    assert not newest.complete, "what came after the last read is not known"
+    newest = result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))[-1]
+    assert not newest.is_complete, "what came after the last read is not known"
     until = ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + 3 * day, START_MS + 4 * day - 1)
-    assert all(row.complete for row in results(archive.connection, until))
+    assert all(row.is_complete for row in result_lines(archive.connection, until))
 
 
 def test_a_period_that_is_over_is_complete_once_fills_were_read_after_its_end() -> None:
@@ -268,7 +269,8 @@ def test_a_period_that_is_over_is_complete_once_fills_were_read_after_its_end() 
     archive.note_read(USDT, midnight - 30_000)
 
     def complete(grouping: Grouping, until: int | None = None) -> list[bool]:
-        return [row.complete for row in results(archive.connection, ResultQuery(grouping, midnight + 60_000, 0, until))]
+        query = ResultQuery(grouping, midnight + 60_000, 0, until)
+        return [row.is_complete for row in result_lines(archive.connection, query)]
 
     assert complete(Grouping.TOTAL) == [True], "a running session notes once a minute how far it has read"
     assert complete(Grouping.TOTAL, midnight + 59_999) == [False]
@@ -292,7 +294,7 @@ def test_a_fill_without_its_fee_or_profit_leaves_its_periods_incomplete(left_out
     settle(archive)
 
     def complete(query: ResultQuery) -> list[bool]:
-        return [row.complete for row in results(archive.connection, query)]
+        return [row.is_complete for row in result_lines(archive.connection, query)]
 
     by_day = ResultQuery(Grouping.DAY, NOW_MS)
     assert complete(by_day) == [True, False, True]
@@ -301,7 +303,7 @@ def test_a_fill_without_its_fee_or_profit_leaves_its_periods_incomplete(left_out
     period = Period(None, date(2027, 1, 1), UTC)
     shown = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, (USDT,)))
     assert (shown.total.is_complete, shown.total.sums.incomplete_fills) == (False, 1)
-    assert [line.figures.sums.incomplete_fills for line in shown.days[:3]] == [0, 1, 0]
+    assert [line.sums.incomplete_fills for line in shown.days[:3]] == [0, 1, 0]
     archive.add(FuturesFill, [rows[1]])  # it comes again, with everything
     settle(archive)
     assert complete(by_day) == [True, True, True]
@@ -340,7 +342,7 @@ def test_an_archive_with_a_fill_without_fee_is_booked_anew_by_the_version_that_m
             connection.execute("UPDATE ledger_mark SET booked_rowid = 1")
         with closing(Archive(file)) as archive:
             assert archive.fills_to_book == (1 if left_out else 0), "of any other nothing is booked again"
-            assert total(archive).complete is not bool(left_out)
+            assert total(archive).is_complete is not bool(left_out)
 
 
 @pytest.mark.parametrize("length_ms", [1, 60_000, 899_999, 900_000, 5_000_000])
@@ -360,7 +362,7 @@ def test_a_period_may_begin_and_end_within_a_quarter_hour(length_ms: int) -> Non
         since = START_MS + chance.randrange(7_200_000)
         until = since + length_ms - 1
         within = [row.record for row in rows if since <= round(row.record.c_time.timestamp() * 1000) <= until]
-        sums = [row.sums for row in results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, since, until))]
+        sums = [row.sums for row in result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, since, until))]
         assert sum(entry.gross for entry in sums) == sum(record.profit or 0 for record in within)
         assert sum(entry.trades for entry in sums) == sum(record.trade_side == "close" for record in within)
 

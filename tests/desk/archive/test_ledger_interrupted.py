@@ -20,15 +20,16 @@ from tests.desk.archive.test_ledger import CHECKED, NOW_MS, fills_of, pages_of, 
 from tests.desk.fixtures.ledger_histories import made_history
 from tradetui.desk.archive import database
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripRow, ended_trips
+from tradetui.desk.results.sums import ResultLine, result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.sqlite_file import Migration, migrate
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 
 Page = list[ProductRow[FuturesFill]]
-Figures = tuple[list[ResultRow], list[TripRow]]
+Figures = tuple[list[ResultLine], list[TripRow]]
 
 
 @cache
@@ -56,7 +57,7 @@ def steps(archive: Archive) -> Iterator[Callable[[], object]]:
 
 def figures_of(archive: Archive) -> Figures:
     settle(archive)
-    by_group = [row for grouping in CHECKED for row in results(archive.connection, ResultQuery(grouping, NOW_MS))]
+    by_group = [row for grouping in CHECKED for row in result_lines(archive.connection, ResultQuery(grouping, NOW_MS))]
     return by_group, list(ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS)))
 
 

@@ -17,7 +17,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.bills import bill_coverage, transfers
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.feeds.bills import (
     CLOSED_POSITIONS_EVERY_S,
     NEWEST_EVERY_S,
@@ -26,6 +26,7 @@ from tradetui.desk.feeds.bills import (
     BillsReader,
     ClosedPositionHistory,
 )
+from tradetui.desk.results.sums import result_lines
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.booking import QUARTER_MS
@@ -292,7 +293,7 @@ async def check(seed: int) -> None:
             elif str(row["businessType"]).startswith("trans_"):
                 moved[str(row["coin"])] += amount
     query = ResultQuery(Grouping.SYMBOL, NOW_MS, since, until, product_types=(USDT,))
-    figures = {(row.group, row.coin): Fraction(row.funding or 0) for row in results(archive.connection, query)}
+    figures = {(row.group, row.coin): Fraction(row.funding or 0) for row in result_lines(archive.connection, query)}
     assert figures == dict(funding), f"seed {seed}"
     read: dict[str, Fraction] = defaultdict(Fraction)
     for transfer in transfers(archive.connection, (USDT,), since, until):

@@ -20,13 +20,14 @@ from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
-from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.feeds.archive_writing import UndecodableRows
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.feeds.positions import PositionsReader, _RunningSum
+from tradetui.desk.results.sums import result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import EndpointMissing, Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
@@ -575,7 +576,7 @@ def complete(archive: Archive, now_ms: int, since: int | None, until: int | None
     while archive.advance_ledger(over_gaps=True):
         pass
     query = ResultQuery(Grouping.TOTAL, now_ms, since, now_ms if until is None else until, None, (USDT,))
-    return {row.complete for row in results(archive.connection, query)}
+    return {row.is_complete for row in result_lines(archive.connection, query)}
 
 
 async def test_a_gap_of_fills_that_the_exchange_keeps_no_longer_is_never_taken_for_read() -> None:

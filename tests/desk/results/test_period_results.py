@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -20,9 +22,11 @@ from tradetui.desk.archive.coverage import BillCoverage, Gap
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
+from tradetui.desk.archive.ledger_queries import _groups_of, day_groups
 from tradetui.desk.results.period_query import Period, PeriodChoice, PeriodQuery, period_of
-from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine, read_period_results
+from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.results_reader import ResultsReader
+from tradetui.desk.results.sums import ResultLine, result_lines
 from tradetui.desk.results.today import opening_by_bills, samples_of_day
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
@@ -61,17 +65,17 @@ def read(
     return read_period_results(archive.connection, query)
 
 
-def differences(figures: ResultFigures, again: SummedAgain) -> list[str]:
+def differences(line: ResultLine, again: SummedAgain) -> list[str]:
     """Figures that differ from what the raw rows come to; quotients are worked out to 28 digits."""
     pairs: dict[str, tuple[Decimal | int, Fraction | int]] = {
-        "gross": (figures.sums.gross, again.gross),
-        "fees": (figures.sums.fees, again.fees),
-        "volume": (figures.sums.volume, again.volume),
-        "orders": (figures.sums.trades, again.trades),
-        "won": (figures.sums.wins, again.wins),
-        "lost": (figures.sums.losses, again.losses),
-        "won amount": (figures.sums.won, again.won),
-        "lost amount": (figures.sums.lost, again.lost),
+        "gross": (line.sums.gross, again.gross),
+        "fees": (line.sums.fees, again.fees),
+        "volume": (line.sums.volume, again.volume),
+        "orders": (line.sums.trades, again.trades),
+        "won": (line.sums.wins, again.wins),
+        "lost": (line.sums.losses, again.losses),
+        "won amount": (line.sums.won, again.won),
+        "lost amount": (line.sums.lost, again.lost),
     }
     return [name for name, (shown, exact) in pairs.items() if abs(Fraction(shown) - exact) > Fraction(1, 10**15)]
 
@@ -95,24 +99,23 @@ def test_sums_equal_the_second_computation(first: int) -> None:
         results = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, ALL_TYPES))
         expected = summed_again(history, zone, Grouping.TOTAL)
         assert {
-            line.coin: (Fraction(line.figures.sums.gross), Fraction(line.figures.sums.fees), line.figures.sums.trades)
-            for line in results.coins
+            line.coin: (Fraction(line.sums.gross), Fraction(line.sums.fees), line.sums.trades) for line in results.coins
         } == {coin: (sums.gross, sums.fees, sums.trades) for (_, coin), sums in expected.items()}, f"seed {seed}"
         for grouping, lines in (
             (Grouping.DAY, results.days),
             (Grouping.SYMBOL, results.symbols),
-            (Grouping.TOTAL, (ResultLine("", "USDT", results.total),)),
+            (Grouping.TOTAL, (results.total,)),
         ):
             again = summed_again(history, zone, grouping, in_usdt=True)
             unexpected = {group for group, coin in again if coin == "USDT"} - {line.group for line in lines}
             assert not unexpected, f"seed {seed}, {grouping}"
             for line in lines:
                 expected_sums = again.get((line.group, "USDT"), SummedAgain())
-                assert differences(line.figures, expected_sums) == [], f"seed {seed}, {grouping} {line.group}"
-        others = {line.coin: Fraction(line.figures.sums.fees) for line in results.other_coins}
+                assert differences(line, expected_sums) == [], f"seed {seed}, {grouping} {line.group}"
+        others = {line.coin: Fraction(line.sums.fees) for line in results.other_coins}
         totals = summed_again(history, zone, Grouping.TOTAL, in_usdt=True)
         assert others == {coin: sums.fees for (_, coin), sums in totals.items() if coin != "USDT"}, f"seed {seed}"
-        assert sum(line.figures.sums.trades for line in results.symbols) == results.total.sums.trades, f"seed {seed}"
+        assert sum(line.sums.trades for line in results.symbols) == results.total.sums.trades, f"seed {seed}"
         archive.close()
 
 
@@ -135,7 +138,7 @@ def test_every_day_stands_in_its_period_with_those_that_came_to_nothing() -> Non
     results = read(archive)
     assert [line.day for line in results.days] == [date(2026, 11, day) for day in range(10, 22)]
     assert (results.green_days, results.red_days, results.flat_days) == (1, 1, 10)
-    assert results.best_day is not None and results.best_day.figures.net == Decimal("4.94")
+    assert results.best_day is not None and results.best_day.net == Decimal("4.94")
     assert results.worst_day is not None and results.worst_day.group == "2026-11-13"
     assert (results.total.sums.wins, results.total.sums.losses, results.total.sums.trades) == (1, 1, 3)
     assert results.total.profit_factor == Decimal("4.94") / Decimal("2.06")
@@ -160,17 +163,17 @@ def test_other_coins_count_in_usdt_only_where_their_worth_is_known() -> None:
         ],
     )
     results = read(archive)
-    assert [(line.coin, line.figures.net) for line in results.other_coins] == [("BGB", Decimal(-2))]
+    assert [(line.coin, line.net) for line in results.other_coins] == [("BGB", Decimal(-2))]
     assert results.total.net == Decimal("9.94") + 5 + 80 - Decimal("0.06") * 2, "the fee in USDT of BTCPERP and BTCUSD"
     assert results.total.is_converted
     account = CoinEquity("USDC", Decimal(1000), Decimal(999), Decimal(0))
     archive.add_equity(ALL_TYPES, EquitySample(moment(21, 11), Decimal(1000), Decimal(0), (account,)))
     results = read(archive)
     assert [line.coin for line in results.other_coins] == ["BGB"]
-    by_symbol = {line.group: line.figures for line in results.symbols}
+    by_symbol = {line.group: line for line in results.symbols}
     assert by_symbol["BTCPERP"].sums.gross == Decimal("4.995")
     assert by_symbol["BTCPERP"].is_converted and not by_symbol["BTCUSDT"].is_converted
-    assert {line.coin: line.figures.sums.gross for line in results.coins} == {
+    assert {line.coin: line.sums.gross for line in results.coins} == {
         "BGB": 0,
         "BTC": Decimal("0.001"),
         "USDC": 5,
@@ -184,7 +187,7 @@ def test_a_gap_touches_the_days_it_meets_and_the_whole() -> None:
     archive.add(FuturesFill, fills, {USDT: [Gap(fills[1].record.row_id, moment(19, 18))]})
     archive.note_read(USDT, NOON)
     results = read(archive, product_types=(USDT,))
-    assert [(line.group[-2:], line.figures.is_complete) for line in results.days] == [
+    assert [(line.group[-2:], line.is_complete) for line in results.days] == [
         ("18", True),
         ("19", False),
         ("20", False),
@@ -270,16 +273,16 @@ def test_funding_counts_where_bills_are_read_in_usdt_at_the_price_of_the_time() 
     archive.add_bills(USDT, funding, coverage)
     results = read(archive, product_types=(USDT, COIN))
     assert (results.total.funding, results.total.net) == (None, Decimal("9.88")), "bills of the coins are not read"
-    assert {line.group: line.figures.funding for line in results.symbols} == {"BTCUSDT": Decimal("0.5"), "BTCUSD": None}
+    assert {line.group: line.funding for line in results.symbols} == {"BTCUSDT": Decimal("0.5"), "BTCUSD": None}
     in_coin = bill(3, moment(20, 16), "contract_settle_fee", "-0.0001", symbol="BTCUSD", coin="BTC")
     archive.add_bills(COIN, [in_coin], coverage)
     results = read(archive, product_types=(USDT, COIN))
     assert (results.total.funding, results.total.net) == (Decimal("-7.5"), Decimal("2.38"))
-    assert [(line.group, line.figures.funding) for line in results.days] == [
+    assert [(line.group, line.funding) for line in results.days] == [
         ("2026-11-20", Decimal("-9.5")),
         ("2026-11-21", Decimal(2)),
     ]
-    assert {line.coin: line.figures.funding for line in results.coins} == {
+    assert {line.coin: line.funding for line in results.coins} == {
         "USDT": Decimal("0.5"),
         "BTC": Decimal("-0.0001"),
     }
@@ -359,3 +362,39 @@ async def steps_to_read(trips_before: int) -> dict[str, int]:
 async def test_reading_costs_the_same_behind_few_and_behind_many() -> None:
     few, many = await steps_to_read(100), await steps_to_read(1_500)
     assert all(many[name] <= few[name] * 1.2 + 2 for name in few), f"{few}, {many}"
+
+
+def test_the_screen_and_the_command_show_the_same_lines() -> None:
+    archive = Archive(None)
+    fills = [
+        closing(1, moment(10), "5"),
+        closing(2, moment(20), "-2"),
+        closing(3, moment(20), "1", USDC, symbol="XRPPERP"),
+    ]
+    archive.add(FuturesFill, fills, {USDT: [Gap(fills[1].record.row_id, moment(19))]})
+    for product_type in ALL_TYPES:
+        archive.note_read(product_type, NOON)
+        archive.add_bills(product_type, [], BillCoverage(NOON - 40 * 24 * HOUR, NOON))
+    coins = [replace(line, symbols=()) for line in read(archive).coins]
+    ledger = PeriodQuery(period_of(PeriodChoice.MONTH, NOON, UTC), NOON, ALL_TYPES).ledger
+    assert coins == result_lines(archive.connection, replace(ledger, grouping=Grouping.COIN))
+    assert [(line.coin, line.net, line.is_complete) for line in coins] == [
+        ("USDC", 1, True),
+        ("USDT", Decimal("2.82"), False),
+    ]
+    by_day: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for line in result_lines(archive.connection, ledger):
+        by_day[line.group] += line.net  # a USDC counts at par
+    assert {line.group: line.net for line in read(archive).days if line.sums.volume} == by_day
+
+
+def test_of_the_kept_sums_those_of_another_zone_are_not_read() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [closing(number, moment(number), str(number)) for number in range(1, 21)])
+    settle(archive)
+    query = PeriodQuery(period_of(PeriodChoice.WEEK, NOON, UTC), NOON, (USDT,)).ledger
+    for zone in ("Asia/Kathmandu", "UTC"):
+        assert list(day_groups(archive.connection, replace(query, zone=ZoneInfo(zone), since=None)))
+    _groups_of.cache_clear()
+    assert list(day_groups(archive.connection, query))
+    assert _groups_of.cache_info().misses == len({15, 16, 17, 18, 19, 20})

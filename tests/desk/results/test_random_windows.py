@@ -15,8 +15,9 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES
 from tests.desk.results.test_wallet_on_sandbox import Trader
-from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.feeds.archive_writing import NOTED_EVERY_MS
+from tradetui.desk.results.sums import result_lines
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFillsRequest
@@ -95,9 +96,9 @@ async def test_every_day_of_a_period_is_what_its_rows_add_up_to(name: str) -> No
             since = int((day + timedelta(days=1)).timestamp() * 1000)
             until = int((day + timedelta(days=9)).timestamp() * 1000) - 1
         query = ResultQuery(Grouping.DAY, trader.clock.wall_ms(), since, until, None, PRODUCT_TYPES, zone)
-        rows = with_unexplained(trader.archive.connection, query, results(trader.archive.connection, query))
+        rows = with_unexplained(trader.archive.connection, query, result_lines(trader.archive.connection, query))
         last_day = datetime.fromtimestamp(read_until / 1000, zone).date().isoformat()
-        assert all(row.complete or row.group >= last_day for row in rows), "that day is not over"
+        assert all(row.is_complete or row.group >= last_day for row in rows), "that day is not over"
         assert all(row.funding is not None for row in rows)
         assert {row.unexplained for row in rows} <= {0}, "each day's wallet moved by its net and transfers"
         shown = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from decimal import Decimal
 
 import pytest
@@ -13,10 +14,13 @@ from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import Rates
-from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.results.wallet import WalletAudit, WalletMove, unexplained_by_day, with_unexplained
+from tradetui.desk.archive.ledger_queries import ResultQuery
+from tradetui.desk.results.period_query import Period, PeriodQuery
+from tradetui.desk.results.period_results import read_period_results
+from tradetui.desk.results.sums import result_lines
+from tradetui.desk.results.wallet import WalletAudit, WalletMove, with_unexplained
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.periods import Grouping, day_at
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import FuturesBill
 
@@ -32,7 +36,7 @@ def moves_of(
     """The moves of that archive's wallet in a period."""
     archive = archive_with(*bills, coverage=coverage)
     query = ResultQuery(Grouping.COIN, NOW_MS, since, until, product_types=(USDT,))
-    net = {row.coin: row.net for row in results(archive.connection, query)}
+    net = {row.coin: row.net for row in result_lines(archive.connection, query)}
     return WalletAudit(archive.connection, query).moves(*query.span, net)
 
 
@@ -113,21 +117,22 @@ def test_what_came_after_both_were_read_does_not_count_yet() -> None:
 def test_a_day_on_which_nothing_but_the_unexplained_happened_is_a_row() -> None:
     archive = archive_with(bill(2, START_MS + DAY_MS + 5, "some_charge", "-7", balance="992.94"))
     day_rows, symbol_rows, chosen_rows = (
-        with_unexplained(archive.connection, query, results(archive.connection, query))
+        with_unexplained(archive.connection, query, result_lines(archive.connection, query))
         for query in (
             ResultQuery(Grouping.DAY, NOW_MS, product_types=(USDT,)),
             ResultQuery(Grouping.SYMBOL, NOW_MS, product_types=(USDT,)),
             ResultQuery(Grouping.DAY, NOW_MS, symbols=("BTCUSDT",), product_types=(USDT,)),
         )
     )
-    assert [(row.coin, row.net, row.unexplained, row.complete) for row in day_rows] == [
+    assert [(row.coin, row.net, row.unexplained, row.is_complete) for row in day_rows] == [
         ("USDT", Decimal("-0.06"), Decimal(0), True),
         ("USDT", Decimal(0), Decimal(-7), True),
     ]
     assert [row.group for row in day_rows] == sorted(row.group for row in day_rows)
     assert [row.unexplained for row in (*symbol_rows, *chosen_rows)] == [None, None]
-    by_day = ResultQuery(Grouping.DAY, NOW_MS, START_MS, product_types=(USDT,))
-    beyond = unexplained_by_day(archive.connection, by_day, Rates({}))
+    period = Period(day_at(START_MS, UTC), day_at(NOW_MS, UTC))
+    screen = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, (USDT,), audits_days=True))
+    beyond = {line.group: line.unexplained for line in screen.days}
     assert {row.group: row.unexplained for row in day_rows}.items() <= beyond.items(), "the screen says what pnl does"
     assert set(beyond.values()) == {Decimal(0), Decimal(-7)}
 
@@ -137,7 +142,7 @@ def test_a_day_whose_bills_are_not_all_read_has_nothing_said_of_its_wallet() -> 
     archive = archive_with(coverage=COVERAGE._replace(gaps=(gap,)))
     for grouping, unexplained in ((Grouping.DAY, Decimal(0)), (Grouping.TOTAL, None)):
         query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
-        (row,) = with_unexplained(archive.connection, query, results(archive.connection, query))
+        (row,) = with_unexplained(archive.connection, query, result_lines(archive.connection, query))
         assert row.unexplained == unexplained
 
 
@@ -148,7 +153,7 @@ def test_fills_that_came_in_while_it_was_read_leave_nothing_unexplained(grouping
     while archive.advance_ledger():
         pass
     query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
-    rows = with_unexplained(archive.connection, query, results(archive.connection, query))
+    rows = with_unexplained(archive.connection, query, result_lines(archive.connection, query))
     assert sum(row.net for row in rows) == Decimal("-0.12"), "both fills count"
     assert {row.unexplained for row in rows} == {Decimal(0)}
 
@@ -159,7 +164,7 @@ def test_trades_from_before_the_first_fill_that_is_known_are_not_called_unexplai
     archive = archive_with(early)
     for grouping, unexplained in ((Grouping.TOTAL, None), (Grouping.DAY, Decimal(0))):
         query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
-        (row,) = with_unexplained(archive.connection, query, results(archive.connection, query))
+        (row,) = with_unexplained(archive.connection, query, result_lines(archive.connection, query))
         assert row.unexplained == unexplained
 
 

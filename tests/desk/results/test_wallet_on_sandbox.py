@@ -13,13 +13,14 @@ from pydantic import SecretStr
 from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, START_MS
 from tests.sandbox.exchange_events import liquidate, transfer
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.feeds.archive_writing import NOTED_EVERY_MS
 from tradetui.desk.feeds.bills import BillHistory, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
+from tradetui.desk.results.sums import result_lines
 from tradetui.desk.results.wallet import WalletAudit, WalletMove
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
@@ -130,7 +131,7 @@ class Trader:
     def moves(self, since: int | None, until: int) -> list[WalletMove]:
         """What the wallets did in a period, all of whose funding is known."""
         query = ResultQuery(Grouping.COIN, self.clock.wall_ms(), since, until, product_types=PRODUCT_TYPES)
-        rows = results(self.archive.connection, query)
+        rows = result_lines(self.archive.connection, query)
         assert all(row.funding is not None for row in rows)
         assert any(row.funding for row in rows)
         moves = WalletAudit(self.archive.connection, query).moves(*query.span, {row.coin: row.net for row in rows})

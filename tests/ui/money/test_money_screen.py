@@ -63,7 +63,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys_and_what_they_
         history = history_of(stage)
         fills_of_period = history.table.rows.count
         assert fills_of_period > 300
-        funding = result_panel.funding_beyond_fills(screen._reading.total_figures(), "USDT", screen.cell_format)
+        funding = result_panel.funding_beyond_fills(screen._reading.total_line(), screen.cell_format)
         assert funding
         assert f"{funding} not included" in screen_text(stage.app)
         await pilot.press("escape")
@@ -111,7 +111,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys_and_what_they_
         await pilot.press("b")
         assert "By day" in screen_text(stage.app)
         await settled(pilot)
-        assert [line.figures.unexplained for line in reading.results.days] == [reading.results.unexplained] == [0]
+        assert [line.unexplained for line in reading.results.days] == [reading.results.unexplained] == [0]
         await pilot.press("b")
         assert {"USDT", "BTC"} & {line.group for line in reading.results.coins}
         assert "By coin" in screen_text(stage.app)
@@ -120,7 +120,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys_and_what_they_
         await settled(pilot)
         assert panels.calendar.month == (month - timedelta(days=1)).replace(day=1)
         assert reading.month is not None
-        assert sum(line.figures.net != 0 for line in reading.month.days) > 20
+        assert sum(line.net != 0 for line in reading.month.days) > 20
         shown = panels.shows_bars
         await pilot.press("v")
         assert panels.shows_bars is not shown

@@ -12,7 +12,8 @@ from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.period_query import Period
-from tradetui.desk.results.period_results import PeriodResults, ResultFigures
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.date_filter import DateFilter
@@ -40,9 +41,7 @@ PERIOD = Period(date(2026, 10, 23), TODAY, UTC)
 RESULTS = PeriodResults(
     period=PERIOD,
     now_ms=NOW_MS,
-    total=ResultFigures(
-        sums=ResultSums(gross=Decimal("8412.60"), fees=Decimal("-1986.44")), funding=Decimal("-318.09")
-    ),
+    total=ResultLine(sums=ResultSums(gross=Decimal("8412.60"), fees=Decimal("-1986.44")), funding=Decimal("-318.09")),
     equity=EquityOfPeriod(transfers=(CashFlow(SINCE + DAY_MS, Decimal(2000)),)),
     unexplained=Decimal("1.12"),
 )
@@ -63,14 +62,14 @@ def test_the_wallet_s_move_is_told_with_what_it_is_made_of() -> None:
 def test_funding_stands_beside_the_fills_that_do_not_show_it() -> None:
     def beside(funding: str | None, *, is_complete: bool = True, coin: str = "USDT") -> str:
         amount = None if funding is None else Decimal(funding)
-        return funding_beyond_fills(ResultFigures(funding=amount, is_complete=is_complete), coin, DEFAULT_FORMAT)
+        return funding_beyond_fills(ResultLine(coin=coin, funding=amount, is_complete=is_complete), DEFAULT_FORMAT)
 
     assert beside("-14.86") == "funding -14.86 USDT"
     assert beside("-14.86", is_complete=False) == "funding -14.86? USDT"
     assert beside("0.00012", coin="BTC").endswith(" BTC")
     assert beside(None) == "funding that is not known"
     assert beside("0") == ""
-    assert funding_beyond_fills(None, "USDT", DEFAULT_FORMAT) == ""
+    assert funding_beyond_fills(None, DEFAULT_FORMAT) == ""
 
 
 def test_a_gap_is_named_by_its_times() -> None:

@@ -11,8 +11,9 @@ from decimal import Decimal
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.period_query import Period
-from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import are_all_converted, held_text, result_columns, result_totals, sum_of
+from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
@@ -29,8 +30,12 @@ TODAY = date(2026, 11, 21)
 NOW_MS = 1_795_276_800_000
 
 
-def figures(net: str = "6", *, is_complete: bool = True, is_converted: bool = False) -> ResultFigures:
-    return ResultFigures(
+def figures(
+    net: str = "6", group: str = "", coin: str = "USDT", *, is_complete: bool = True, is_converted: bool = False
+) -> ResultLine:
+    return ResultLine(
+        group=group,
+        coin=coin,
         sums=ResultSums(
             gross=Decimal(net) + 2,
             fees=Decimal(-2),
@@ -47,7 +52,7 @@ def figures(net: str = "6", *, is_complete: bool = True, is_converted: bool = Fa
 
 
 def lines_of(
-    total: ResultFigures,
+    total: ResultLine,
     *days: ResultLine,
     orders_complete: bool = True,
     sampled: EquityOfPeriod | None = None,
@@ -65,7 +70,7 @@ def lines_of(
 
 def day(number: int, net: str) -> ResultLine:
     of_day = date(2026, 11, number)
-    return ResultLine(of_day.isoformat(), "USDT", figures(net), of_day)
+    return replace(figures(net, of_day.isoformat()), day=of_day)
 
 
 def test_money_has_two_decimals_a_sign_and_a_colour() -> None:
@@ -159,10 +164,10 @@ def test_the_result_has_a_part_only_where_no_coin_s_price_is_in_it() -> None:
 
 
 def test_what_is_converted_throughout_is_said_once_for_all() -> None:
-    converted = ResultLine("2026-11-20", "USDT", figures("3", is_converted=True))
-    flat = ResultLine("2026-11-21", "USDT", ResultFigures())
+    converted = figures("3", "2026-11-20", is_converted=True)
+    flat = ResultLine("2026-11-21")
     assert are_all_converted([converted, flat])
-    assert not are_all_converted([converted, ResultLine("2026-11-19", "USDT", figures())])
+    assert not are_all_converted([converted, figures("6", "2026-11-19")])
     assert not are_all_converted([flat])
     net = next(column for column in result_columns(Grouping.DAY) if column.id == "net")
     once = replace(converted, marks_conversion=False)
@@ -171,18 +176,18 @@ def test_what_is_converted_throughout_is_said_once_for_all() -> None:
 
 
 def test_totals_sum_every_column_in_one_coin_only() -> None:
-    lines = [ResultLine("BTCUSDT", "USDT", figures("6")), ResultLine("BTCUSD", "USDT", figures("3", is_converted=True))]
+    lines = [figures("6", "BTCUSDT"), figures("3", "BTCUSD", is_converted=True)]
     totals = result_totals(lines, DEFAULT_FORMAT, "symbol")
     assert totals["symbol"] == ("2", Tone.PLAIN)
     assert totals["net"] == ("~+9.00", Tone.GAIN)
     assert totals["trades"][0] == "6"
     assert totals["wonPercent"][0] == "66.67"
-    assert result_totals([*lines, ResultLine("BTC", "BTC", figures())], DEFAULT_FORMAT, "coin") == {}
+    assert result_totals([*lines, figures("6", "BTC", "BTC")], DEFAULT_FORMAT, "coin") == {}
 
 
 def test_a_filter_leaves_the_sum_of_the_rows_that_are_shown() -> None:
     symbols = ("BTCUSDT", "ETHUSDT", "ETHUSD")
-    lines = [ResultLine(symbol, "USDT", figures(str(net))) for net, symbol in enumerate(symbols, 1)]
+    lines = [figures(str(net), symbol) for net, symbol in enumerate(symbols, 1)]
     narrowing = SortFilter(result_columns(Grouping.SYMBOL), DEFAULT_FORMAT)
     narrowing.pattern = "ETH"
     shown = list(loaded_rows(narrowing.view_of(MemoryRows(lines, symbols, 1)).rows))
@@ -194,9 +199,9 @@ def test_a_filter_leaves_the_sum_of_the_rows_that_are_shown() -> None:
 
 
 def test_funding_that_is_not_known_of_one_is_not_known_of_all() -> None:
-    assert sum_of([ResultFigures(funding=Decimal(1)), ResultFigures()]).funding is None
-    assert sum_of([ResultFigures(funding=Decimal(1)), ResultFigures(funding=Decimal(2))]).funding == 3
-    assert not sum_of([ResultFigures(is_complete=False), ResultFigures()]).is_complete
+    assert sum_of([ResultLine(funding=Decimal(1)), ResultLine()]).funding is None
+    assert sum_of([ResultLine(funding=Decimal(1)), ResultLine(funding=Decimal(2))]).funding == 3
+    assert not sum_of([ResultLine(is_complete=False), ResultLine()]).is_complete
 
 
 def test_a_day_is_named_by_its_weekday_and_ordered_by_its_date() -> None:
@@ -218,7 +223,7 @@ def test_the_time_held_in_its_two_greatest_units() -> None:
 
 
 def test_exported_groups_have_the_names_of_the_command_and_per_cent_as_shown() -> None:
-    line = ResultLine("BTCUSDT", "USDT", figures())
+    line = figures("6", "BTCUSDT")
     stream = io.StringIO()
     write_rows(stream, MemoryRows((line,), ("BTCUSDT",), 1), result_columns(Grouping.SYMBOL), Format.JSON)
     (exported,) = json.loads(stream.getvalue())

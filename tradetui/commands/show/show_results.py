@@ -26,9 +26,9 @@ from tradetui.commands.show.options import EQUITY, PNL, TRIPS
 from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
-from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
-from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow, ended_trips
+from tradetui.desk.results.sums import ResultCoverage, ResultLine, result_lines
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, SeenPrecisions, decimals, instant, number
 from tradetui.desk.tables.cells.column import money
@@ -104,10 +104,10 @@ class ResultFields(NamedTuple, Generic[ResultT]):
     incomplete_fills: Callable[[ResultT], int] = lambda _: 0
 
 
-def sums_fields(grouping: Grouping) -> ResultFields[ResultRow]:
+def sums_fields(grouping: Grouping) -> ResultFields[ResultLine]:
     """The fields of `show pnl`; the first names the group, unless that is all results or their coin."""
     names_group = grouping not in (Grouping.TOTAL, Grouping.COIN)
-    group: dict[str, Callable[[ResultRow], Value]] = {str(grouping): lambda row: row.group} if names_group else {}
+    group: dict[str, Callable[[ResultLine], Value]] = {str(grouping): lambda row: row.group} if names_group else {}
     return ResultFields(
         {
             **group,
@@ -120,7 +120,7 @@ def sums_fields(grouping: Grouping) -> ResultFields[ResultRow]:
             "trades": lambda row: row.sums.trades,
             "wins": lambda row: row.sums.wins,
             "losses": lambda row: row.sums.losses,
-            "complete": lambda row: row.complete,
+            "complete": lambda row: row.is_complete,
             "unexplained": lambda row: Money(row.unexplained, row.coin),
         },
         incomplete_fills=lambda row: row.sums.incomplete_fills,
@@ -301,7 +301,7 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
 
 
 def _print_sums(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> Printed:
-    sums = with_unexplained(archive.connection, query, results(archive.connection, query))
+    sums = with_unexplained(archive.connection, query, result_lines(archive.connection, query))
     printed = print_rows(sums, sums_fields(query.grouping), options, TextStyle(query.zone, archive))
     if any(row.funding is None for row in sums):
         say(_why_no_funding(archive, query.product_types or ()))
@@ -322,19 +322,13 @@ def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQu
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
-    first, last = query.span
-    spans = [
-        span
-        for span in missing_spans(archive.connection, query.now_ms, is_over=query.until is not None)
-        if span.product_type in (query.product_types or ()) and span.meets(first, last)
-    ]
-    if any(not span.is_lost for span in spans):
+    missing = ResultCoverage(archive.connection, query).missing
+    if any(not span.is_lost for span in missing):
         say(_MISSING)
-    for since, until in sorted({(span.since, span.until) for span in spans if span.is_lost}):
+    for since, until in sorted({(span.since, span.until) for span in missing if span.is_lost and span.since}):
         say(_LOST.format(readable_time(since, query.zone), readable_time(until, query.zone)))
-    if never_kept := spans_never_kept(archive.connection, query.product_types, query.since):
-        known_from = max(span.until for span in never_kept) + 1
-        say(_NEVER_KEPT.format(readable_time(known_from, query.zone)))
+    if never_kept := [span.until for span in missing if span.is_lost and not span.since]:
+        say(_NEVER_KEPT.format(readable_time(max(never_kept) + 1, query.zone)))
 
 
 def _last_moment(until: str, now_ms: int, zone: tzinfo) -> int:

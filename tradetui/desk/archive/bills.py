@@ -201,26 +201,23 @@ def price_near(connection: sqlite3.Connection, product_type: str, coin: str, tim
     return None if price is None else Decimal(str(price))
 
 
-def funding_by_quarter(
-    connection: sqlite3.Connection, since: int | None, until: int | None, condition: str, values: Sequence[str]
-) -> Iterator[FundingSum]:
+def funding_by_quarter(connection: sqlite3.Connection, since: int, until: int) -> Iterator[FundingSum]:
     """Funding of a period (Unix ms, both included) by quarter-hour, symbol and coin.
 
     Settlements stand at full hours: a quarter-hour in which the period begins or ends is summed from its bills.
     """
     first, beyond, ends = cut_by_quarters(since, until)
     rows = connection.execute(
-        "SELECT quarter, product_type, symbol, coin, amount FROM bill_funding"
-        f" WHERE quarter >= ? AND quarter < ?{condition}",
-        (first, beyond, *values),
+        "SELECT quarter, product_type, symbol, coin, amount FROM bill_funding WHERE quarter >= ? AND quarter < ?",
+        (first, beyond),
     )
     for quarter, product_type, symbol, coin, amount in rows:
         yield FundingSum(quarter, product_type, symbol, coin, Decimal(amount))
     for span in ends:
         bills = connection.execute(
             f"SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE {OF_KIND} = 'funding'"
-            f" AND time BETWEEN ? AND ?{condition.replace('product_type', '+product_type')}",
-            (*span, *values),
+            " AND time BETWEEN ? AND ?",
+            span,
         )
         for time, product_type, symbol, coin, amount, fee in bills:
             yield FundingSum(quarter_of(time), product_type, symbol, coin, Decimal(amount) + Decimal(fee))

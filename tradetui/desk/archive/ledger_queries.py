@@ -1,45 +1,56 @@
-"""Reads the ledger: results of a period by day, symbol or coin, and their missing parts."""
+"""Reads the ledger: what a period brought in by day, symbol and coin, and how far its bills are read.
+
+Every sum that is shown is a fold of `day_groups`. Days that are over are summed from their quarter-hours once and then
+kept, however many fills they hold.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
-from itertools import pairwise
-from typing import NamedTuple
+from functools import lru_cache
+from itertools import count, takewhile
+from typing import Final, NamedTuple, TypeAlias
 
-from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
+from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter, price_near
 from tradetui.desk.archive.coverage import NO_END, BillCoverage, TimeSpan
+from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
     fills_read_until,
     first_quarter_before,
     has_booked_fills,
-    missing_spans,
     settles_in,
-    spans_never_kept,
 )
-from tradetui.desk.archive.ledger.quarter_hours import FIGURES, read_booked_fill, sums_of
-from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
+from tradetui.desk.archive.ledger.quarter_hours import FIGURES, ledger_figures, read_booked_fill, sums_of
+from tradetui.storage.sqlite_file import transaction
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
-    PERIODS,
     Grouping,
     cut_by_quarters,
     day_at,
-    day_of_quarter,
     day_start_ms,
-    first_day,
-    period_name,
-    period_span,
+    month_of,
     quarter_of,
 )
 from tradetui.trading.results.trips import ResultSums
-from tradetui.wire.product_types import ProductType
+from tradetui.wire.json_text import dump_json, load_json
+from tradetui.wire.product_types import USDT_COINS, ProductType, margin_coin
+
+USDT: Final = "USDT"
+DAYS_A_STEP: Final = 32
+"""Days that are summed in one transaction, so that none holds up the disk for long."""
+_DAYS_A_READ: Final = 512
+"""Days whose texts are in memory at a time."""
+_DAY: Final = timedelta(days=1)
+_GroupKey: TypeAlias = tuple[str, str, str]
+"""Product type, symbol and coin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,64 +89,216 @@ class ResultQuery:
         return self.since or 0, self.now_ms if self.until is None else self.until
 
 
-@dataclass(frozen=True, slots=True)
-class ResultRow:
-    """Results of one group in one coin; `funding` is None where bills of the period were not read.
+@dataclass(slots=True)
+class GroupSums:
+    """Results of a symbol in one coin; of a fold of several the product type and symbol are empty.
 
-    `group` is a symbol or a coin, the name of a period, or empty for the total. `complete` is False where fills of
-    the period are known to be missing, or came without their fee or profit. `unexplained` is what the wallet did
-    beyond net and transfers, None where that was not requested or is not known.
+    `funding_in_usd` is the funding of coin-margined contracts at the price of its time, without `unpriced`, which is in
+    the coin and of a time without a price. `is_converted` says that some of it was turned over from another coin.
     """
 
-    group: str
+    product_type: str
+    symbol: str
     coin: str
-    sums: ResultSums
-    complete: bool
-    funding: Decimal | None = None
-    unexplained: Decimal | None = None
+    sums: ResultSums = field(default_factory=ResultSums)
+    funding: Decimal = ZERO
+    funding_in_usd: Decimal = ZERO
+    unpriced: Decimal = ZERO
+    is_converted: bool = False
+
+    @property
+    def key(self) -> _GroupKey:
+        return self.product_type, self.symbol, self.coin
 
     @property
     def net(self) -> Decimal:
-        """Gross, fees and funding; without funding where that is not known."""
-        return self.sums.net + (self.funding or ZERO)
+        """Gross, fees and funding."""
+        return self.sums.net + self.funding
+
+    def add(self, other: GroupSums) -> None:
+        self.sums.add(other.sums)
+        self.funding += other.funding
+        self.funding_in_usd += other.funding_in_usd
+        self.unpriced += other.unpriced
+        self.is_converted = self.is_converted or other.is_converted
+
+    def in_usdt(self, rates: Rates) -> Iterator[GroupSums]:
+        """The same in USDT, and apart from it in its own coin what has no rate.
+
+        What coin-margined contracts brought in counts at the price of each fill, and a dollar coin at its rate now.
+        """
+        names, sums = (self.product_type, self.symbol), self.sums
+        if _is_own_coin(*self.key):
+            in_usd = replace(
+                sums, gross=sums.gross_in_usd, fees=sums.fees_in_usd, won=sums.won_in_usd, lost=sums.lost_in_usd
+            )
+            yield GroupSums(*names, USDT, in_usd, self.funding_in_usd, is_converted=True)
+            if self.unpriced:
+                yield GroupSums(*names, self.coin, funding=self.unpriced)
+        elif (rate := rates.of_dollar(self.coin)) is None:
+            yield self
+        else:
+            sums, funding = (sums, self.funding) if rate == 1 else (sums.converted(rate), self.funding * rate)
+            yield GroupSums(*names, USDT, sums, funding, is_converted=self.coin not in USDT_COINS)
 
 
-def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRow]:
-    """The results of a period, by group and coin; groups without a fill and without funding are left out."""
-    missing = missing_spans(connection, query.now_ms, is_over=True)
-    missing += spans_never_kept(connection, query.product_types, query.since)
-    bills = BillsRead(connection, query.product_types)
-    rows = []
-    for (group, coin), figures in sorted(
-        _groups(connection, query).items(), key=lambda entry: (str(entry[0][0]), entry[0][1])
-    ):
-        since, until = query.span
-        if isinstance(group, date):
-            first, last = period_span(group, query.grouping, query.zone)
-            since, until = max(since, first), min(until, last)
-        goes_on = query.until is None and until == query.now_ms
-        lacks_fills = any(span.touches(since, until, coin) for span in missing if not (goes_on and span.is_recent))
-        complete = not figures.sums.incomplete_fills and not lacks_fills
-        name = period_name(group, query.grouping) if isinstance(group, date) else group
-        funding = figures.funding if bills.hold(since, until, coin) else None
-        rows.append(ResultRow(name, coin, figures.sums, complete, funding))
-    return rows
+@lru_cache(maxsize=4_096)
+def _is_own_coin(product_type: str, symbol: str, coin: str) -> bool:
+    """Whether a coin is the margin coin of a coin-margined contract, whose fills carry its price."""
+    known_type = ProductType(product_type)
+    return known_type.is_coin_margined and coin == margin_coin(known_type, symbol)
 
 
-@dataclass(slots=True)
-class _Figures:
-    sums: ResultSums = field(default_factory=ResultSums)
-    funding: Decimal = ZERO
+def day_groups(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[tuple[date, GroupSums]]:
+    """The results of a query's period by day, product type, symbol and coin, the oldest day first.
+
+    Nobody changes a group, since the next reader may get the same. Blocks on the disk, and may write to it: it is not
+    to be called within a transaction.
+    """
+    known = _known_quarters(connection)
+    since, until = query.bounds
+    if known is None or until < since:
+        return
+    first_quarter, last_quarter = known
+    day = day_at(max(since, first_quarter * QUARTER_MS), query.zone)
+    last = day_at(min(until, (last_quarter + 1) * QUARTER_MS - 1), query.zone)
+    today_begins = day_start_ms(day_at(query.now_ms, query.zone), query.zone)
+    while day <= last:
+        spans: dict[date, TimeSpan] = {}
+        while day <= last and len(spans) < _DAYS_A_READ:
+            spans[day] = TimeSpan(day_start_ms(day, query.zone), day_start_ms(day + _DAY, query.zone) - 1)
+            day += _DAY
+        over = [span for span in spans.values() if since <= span.since and span.until <= min(until, today_begins - 1)]
+        kept = _kept(connection, over)
+        for of_day, span in spans.items():
+            groups = kept.get(span)
+            if groups is None:
+                groups = _summed(connection, TimeSpan(max(span.since, since), min(span.until, until)))
+            for group in groups:
+                of_type = query.product_types is None or group.product_type in query.product_types
+                if of_type and (query.symbols is None or group.symbol in query.symbols):
+                    yield of_day, group
 
 
-def _groups(connection: sqlite3.Connection, query: ResultQuery) -> Mapping[tuple[date | str, str], _Figures]:
-    """The period's figures by group and coin; a day, week or month goes by its first day."""
-    groups: defaultdict[tuple[date | str, str], _Figures] = defaultdict(_Figures)
-    for quarter, _, symbol, coin, sums in _day_sums(connection, query):
-        groups[_group_of(query, quarter, symbol, coin), coin].sums.add(sums)
-    for quarter, _, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
-        groups[_group_of(query, quarter, symbol, coin), coin].funding += amount
-    return groups
+def _known_quarters(connection: sqlite3.Connection) -> tuple[int, int] | None:
+    """The first and the last quarter-hour of UTC, counted from 1970, of which there is a result; None without any."""
+    ends = [
+        connection.execute(f"SELECT {end}(quarter) FROM {table}").fetchone()[0]
+        for table in ("ledger_quarter", "bill_funding")
+        for end in ("min", "max")
+    ]
+    known = [quarter for quarter in ends if quarter is not None]
+    return (min(known), max(known)) if known else None
+
+
+def _kept(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> Mapping[TimeSpan, Sequence[GroupSums]]:
+    """The sums of whole days that are over, oldest first; those not kept yet are made and kept."""
+    if not spans:
+        return {}
+    quarters = {(quarter_of(span.since), quarter_of(span.until) + 1): span for span in spans}
+    rows = connection.execute(
+        "SELECT first, beyond, groups FROM ledger_span WHERE by_symbol = 1 AND first BETWEEN ? AND ?",
+        (quarter_of(spans[0].since), quarter_of(spans[-1].since)),
+    )
+    # The file has the days of other zones, too.
+    texts = {quarters[first, beyond]: text for first, beyond, text in rows if (first, beyond) in quarters}
+    kept = {span: _groups_of(text) for span, text in texts.items()}
+    missing = [span for span in spans if span not in kept]
+    for step in range(0, len(missing), DAYS_A_STEP):
+        kept |= _sum_and_keep(connection, missing[step : step + DAYS_A_STEP])
+    return kept
+
+
+def _sum_and_keep(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> Mapping[TimeSpan, Sequence[GroupSums]]:
+    """The sums of days from the ledger; they are kept where the disk takes them."""
+    with suppress(sqlite3.OperationalError), transaction(connection):
+        summed = {span: _summed(connection, span) for span in spans}
+        connection.executemany(
+            "INSERT OR REPLACE INTO ledger_span (by_symbol, first, beyond, groups) VALUES (1, ?, ?, ?)",
+            [
+                (quarter_of(span.since), quarter_of(span.until) + 1, dump_json([_as_json(group) for group in groups]))
+                for span, groups in summed.items()
+            ],
+        )
+        return summed
+    return {span: _summed(connection, span) for span in spans}
+
+
+def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSums]:
+    """The results between two moments, from quarter-hours, and where it begins or ends within one from its fills."""
+    groups: dict[_GroupKey, GroupSums] = {}
+
+    def group(product_type: str, symbol: str, coin: str) -> GroupSums:
+        key = (product_type, symbol, coin)
+        if key not in groups:
+            groups[key] = GroupSums(*key)
+        return groups[key]
+
+    first, beyond, ends = cut_by_quarters(*span)
+    rows = connection.execute(
+        f"SELECT product_type, symbol, coin, {FIGURES} FROM ledger_quarter WHERE quarter >= ? AND quarter < ?",
+        (first, beyond),
+    )
+    for product_type, symbol, coin, *figures in rows:
+        group(product_type, symbol, coin).sums.add(sums_of(figures))
+    for end in ends:
+        fills = connection.execute(
+            "SELECT product_type, time, body FROM record WHERE kind = 'fill' AND time BETWEEN ? AND ?", end
+        )
+        for product_type, time, body in fills:
+            if (fill := read_booked_fill(product_type, body, time)) is not None:
+                for booking in fill.bookings():
+                    group(product_type, fill.key.symbol, booking.coin).sums.book(booking)
+        # A cross join has SQLite look leg by leg, since the index by time begins with the leg.
+        orders = connection.execute(
+            "SELECT product_type, symbol, coin, profit, fees, in_usd"
+            " FROM ledger_leg CROSS JOIN ledger_order USING (product_type, symbol, leg)"
+            " WHERE last_time BETWEEN ? AND ?",
+            end,
+        )
+        for product_type, symbol, coin, profit, fees, in_usd in orders:
+            group(product_type, symbol, coin).sums.count_order(Decimal(profit) + Decimal(fees), Decimal(in_usd))
+    for quarter, product_type, symbol, coin, amount in funding_by_quarter(connection, *span):
+        of_funding = group(product_type, symbol, coin)
+        of_funding.funding += amount
+        if _is_own_coin(product_type, symbol, coin):
+            price = price_near(connection, product_type, coin, quarter * QUARTER_MS)
+            if price is None:
+                of_funding.unpriced += amount
+            else:
+                of_funding.funding_in_usd += amount * price
+    return list(groups.values())
+
+
+def _as_json(group: GroupSums) -> list[object]:
+    funding = (str(group.funding), str(group.funding_in_usd), str(group.unpriced))
+    return [group.key, funding, ledger_figures(group.sums)]
+
+
+@lru_cache(maxsize=2_048)
+def _groups_of(groups_text: str) -> Sequence[GroupSums]:
+    """The groups of a day as the file has them."""
+    return [_group_of(*values) for values in load_json(groups_text)]
+
+
+def _group_of(key: _GroupKey, funding: tuple[str, str, str], figures: Sequence[str | int]) -> GroupSums:
+    of_coin, in_usd, unpriced = map(Decimal, funding)
+    return GroupSums(*key, sums_of(figures), of_coin, in_usd, unpriced)
+
+
+def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: int) -> list[date]:
+    """The first days of the months from that of the first result on; none without one."""
+    known = _known_quarters(connection)
+    if known is None:
+        return []
+    first, last = month_of(day_at(known[0] * QUARTER_MS, zone)), day_at(now_ms, zone)
+    return list(takewhile(lambda month: month <= last, (month_of(first, by=number) for number in count())))
+
+
+def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms: int) -> None:
+    """Keep the sums of the days of a month that are over; blocks on the disk."""
+    since, until = day_start_ms(month, zone), day_start_ms(month_of(month, by=1), zone) - 1
+    deque(day_groups(connection, ResultQuery(Grouping.DAY, now_ms, since, until, zone=zone)), maxlen=0)
 
 
 class _ReadExtent(NamedTuple):
@@ -194,91 +357,3 @@ def bills_behind(connection: sqlite3.Connection, product_type: ProductType, unti
 def legs_wait(connection: sqlite3.Connection) -> bool:
     """Whether some legs are not brought forward: they wait for older fills, which would send them back again."""
     return connection.execute("SELECT 1 FROM ledger_leg WHERE behind LIMIT 1").fetchone() is not None
-
-
-class QuarterSums(NamedTuple):
-    """Figures of a leg's fills in one coin within one quarter-hour of UTC, counted from 1970."""
-
-    quarter: int
-    product_type: str
-    symbol: str
-    coin: str
-    sums: ResultSums
-
-
-def _day_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[QuarterSums]:
-    """The period's figures by day, under the day's first quarter-hour, and by quarter-hour where no day is whole.
-
-    Whole days are those of the zone that are over.
-    """
-    since, until = query.span
-    first_quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
-    until = min(until, query.now_ms)
-    if first_quarter is None or until < since:
-        return
-    day, beyond = day_at(max(since, first_quarter * QUARTER_MS), query.zone), day_at(until + 1, query.zone)
-    if day_start_ms(day, query.zone) < since:
-        day += timedelta(days=1)
-    if day >= beyond:
-        yield from quarter_sums(connection, query)
-        return
-    starts = [day_start_ms(day + timedelta(days=number), query.zone) for number in range((beyond - day).days + 1)]
-    if query.since is not None and query.since < starts[0]:
-        yield from quarter_sums(connection, replace(query, until=starts[0] - 1))
-    spans = [QuarterSpan(quarter_of(start), quarter_of(end)) for start, end in pairwise(starts)]
-    for span, groups in span_sums(connection, spans, spans[-1].beyond, by_symbol=True):
-        for group in groups:
-            of_type = query.product_types is None or group.product_type in query.product_types
-            if of_type and (query.symbols is None or group.symbol in query.symbols):
-                yield QuarterSums(span.first, group.product_type, group.symbol, group.coin, group.sums)
-    yield from quarter_sums(connection, replace(query, since=starts[-1]))
-
-
-def quarter_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[QuarterSums]:
-    """The period's figures by quarter-hour; where it begins or ends within one, of the part that counts."""
-    first, beyond, ends = cut_by_quarters(query.since, query.until)
-    condition, values = query.condition
-    rows = connection.execute(
-        f"SELECT quarter, product_type, symbol, coin, {FIGURES} FROM ledger_quarter"
-        f" WHERE quarter >= ? AND quarter < ?{condition}",
-        (first, beyond, *values),
-    )
-    for quarter, product_type, symbol, coin, *figures in rows:
-        yield QuarterSums(quarter, product_type, symbol, coin, sums_of(figures))
-    for since, until in ends:
-        yield from _part(connection, query, since, until)
-
-
-def _part(connection: sqlite3.Connection, query: ResultQuery, since: int, until: int) -> Iterator[QuarterSums]:
-    """Figures of a part of one quarter-hour, from its fills and closing orders themselves."""
-    quarter = quarter_of(since)
-    condition, values = query.condition
-    fills = connection.execute(
-        f"SELECT product_type, time, body FROM record WHERE kind = 'fill' AND time BETWEEN ? AND ?{condition}",
-        (since, until, *values),
-    )
-    for product_type, time, body in fills:
-        fill = read_booked_fill(product_type, body, time)
-        if fill is None:
-            continue
-        for booking in fill.bookings():
-            sums = ResultSums()
-            sums.book(booking)
-            yield QuarterSums(quarter, product_type, fill.key.symbol, booking.coin, sums)
-    # A cross join has SQLite look leg by leg, since the index by time begins with the leg.
-    orders = connection.execute(
-        "SELECT product_type, symbol, coin, profit, fees, in_usd"
-        " FROM ledger_leg CROSS JOIN ledger_order USING (product_type, symbol, leg)"
-        f" WHERE last_time BETWEEN ? AND ?{condition}",
-        (since, until, *values),
-    )
-    for product_type, symbol, coin, profit, fees, in_usd in orders:
-        sums = ResultSums()
-        sums.count_order(Decimal(profit) + Decimal(fees), Decimal(in_usd))
-        yield QuarterSums(quarter, product_type, symbol, coin, sums)
-
-
-def _group_of(query: ResultQuery, quarter: int, symbol: str, coin: str) -> date | str:
-    if query.grouping in PERIODS:
-        return first_day(day_of_quarter(quarter, query.zone), query.grouping)
-    return {Grouping.SYMBOL: symbol, Grouping.COIN: coin}.get(query.grouping, "")

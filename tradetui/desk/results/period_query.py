@@ -7,7 +7,8 @@ from datetime import UTC, date, timedelta, tzinfo
 from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.results.periods import day_at, day_start_ms
+from tradetui.desk.archive.ledger_queries import ResultQuery
+from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
 from tradetui.wire.product_types import ProductType
 
 
@@ -56,6 +57,15 @@ class PeriodQuery:
     symbols: tuple[str, ...] | None = None
     with_equity: bool = True
     audits_days: bool = False
+
+    @property
+    def ledger(self) -> ResultQuery:
+        """The same of the ledger by day; a period that is not over has no end."""
+        period = self.period
+        until = None if period.until >= self.now_ms else period.until
+        return ResultQuery(
+            Grouping.DAY, self.now_ms, period.since, until, self.symbols, self.product_types, period.zone
+        )
 
 
 def period_of(choice: PeriodChoice, now_ms: int, zone: tzinfo) -> Period:

@@ -1,243 +1,29 @@
-"""The results of a period, the whole and by symbol, day and coin, read from the archive's file at once.
-
-A figure never looks better known than it is: where fills are missing it is marked, and where a bill, a rate or a sample
-is missing it is None, not zero.
-
-The sums of a period by symbol, day and coin, from kept sums of days and months. A quarter is one of an hour.
-"""
+"""The results of a period, the whole and by symbol, day and coin, read from the archive's file at once."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta, tzinfo
+from datetime import date, timedelta
 from decimal import Decimal
-from functools import lru_cache
-from itertools import count, pairwise, takewhile
 from operator import attrgetter
 from typing import Final
 
+from tradetui.desk.archive.coverage import TimeSpan
 from tradetui.desk.archive.equity import EquitySeries, Rates, first_sample, last_sample
-from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, spans_never_kept, were_read
-from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, legs_wait
-from tradetui.desk.archive.span_sums import USDT, GroupSums, QuarterSpan, span_sums
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan
+from tradetui.desk.archive.ledger_queries import USDT, GroupSums, day_groups, legs_wait
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.period_query import Period, PeriodQuery
-from tradetui.desk.results.wallet import WalletAudit, unexplained_by_day
+from tradetui.desk.results.sums import ResultCoverage, ResultLine
+from tradetui.desk.results.wallet import unexplained_by_period
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.periods import Grouping, day_at, day_of_quarter, day_start_ms, month_of, quarter_of
-from tradetui.trading.results.trips import ResultSums
-from tradetui.wire.product_types import USDT_COINS
+from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
 
-_DAY: Final = timedelta(days=1)
-
-
-@dataclass(slots=True)
-class CoinSums:
-    """Sums of a group in one coin, and the coins that they were turned over from."""
-
-    sums: ResultSums = field(default_factory=ResultSums)
-    funding: Decimal = ZERO
-    coins: set[str] = field(default_factory=set)
-    is_converted: bool = False
-
-    def add(self, group: GroupSums, coin: str) -> None:
-        self.sums.add(group.sums)
-        self.funding += group.funding
-        self.coins.add(coin)
-        self.is_converted = self.is_converted or group.is_converted
-
-
-class PeriodSums:
-    """The sums of a period: the whole, symbols and days in USDT, coins each in its own."""
-
-    def __init__(self, rates: Rates) -> None:
-        self._rates = rates
-        self.total = CoinSums()
-        self.by_symbol: defaultdict[str, CoinSums] = defaultdict(CoinSums)
-        self.types_of_symbol: defaultdict[str, set[str]] = defaultdict(set)
-        self.by_day: defaultdict[date, CoinSums] = defaultdict(CoinSums)
-        self.by_coin: defaultdict[str, CoinSums] = defaultdict(CoinSums)
-        self.symbols_of_coin: defaultdict[str, set[str]] = defaultdict(set)
-        self.other_coins: defaultdict[str, CoinSums] = defaultdict(CoinSums)  # of the whole period, without a rate
-
-    def add_symbol(self, group: GroupSums) -> None:
-        """Add the results of a symbol to everything but its day."""
-        coin = group.coin
-        self.by_coin[coin].add(group, coin)
-        self.symbols_of_coin[coin].add(group.symbol)
-        for part in group.in_units():
-            if (in_usdt := self._in_usdt(part)) is None:
-                self.other_coins[part.coin].add(part, coin)
-            else:
-                self.types_of_symbol[group.symbol].add(group.product_type)
-                self.total.add(in_usdt, coin)
-                self.by_symbol[group.symbol].add(in_usdt, coin)
-
-    def add_day(self, day: date, part: GroupSums) -> None:
-        """Add results in one unit to their day; `add_symbol` has those without a rate in `other_coins`."""
-        if (in_usdt := self._in_usdt(part)) is not None:
-            self.by_day[day].add(in_usdt, part.coin)
-
-    def _in_usdt(self, part: GroupSums) -> GroupSums | None:
-        """Results in one unit turned over into USDT; None where its coin has no rate."""
-        if (rate := self._rates.of_dollar(part.coin)) is None:
-            return None
-        sums, funding = (part.sums, part.funding) if rate == 1 else (part.sums.converted(rate), part.funding * rate)
-        is_converted = part.is_converted or part.coin not in USDT_COINS
-        return replace(part, sums=sums, funding=funding, is_converted=is_converted)
-
-
-def period_sums(
-    connection: sqlite3.Connection, query: PeriodQuery, rates: Rates, first: date, last: date
-) -> PeriodSums:
-    """The sums from the first day to the last, both included. Blocks on the disk, and may write to it."""
-    zone, sums = query.period.zone, PeriodSums(rates)
-    days = _day_spans(first, last, zone)
-    if query.symbols is None:
-        for day, part in _groups_by_day(connection, query, days, by_symbol=False):
-            sums.add_day(day, part)
-        months = _month_spans(first, last, day_at(query.now_ms, zone), zone)
-        for _, group in _groups_by_day(connection, query, months, by_symbol=True):
-            sums.add_symbol(group)
-    else:  # totals of days are of all symbols: those of some are summed from each day's symbols
-        for day, group in _groups_by_day(connection, query, days, by_symbol=True):
-            sums.add_symbol(group)
-            for part in group.in_units():
-                sums.add_day(day, part)
-    return sums
-
-
-def _groups_by_day(
-    connection: sqlite3.Connection, query: PeriodQuery, spans: Sequence[QuarterSpan], *, by_symbol: bool
-) -> Iterator[tuple[date, GroupSums]]:
-    """The results in the spans that are the query's, with the first day of their span."""
-    zone = query.period.zone
-    keep_before = quarter_of(day_start_ms(day_at(query.now_ms, zone), zone))
-    for span, groups in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
-        day = day_of_quarter(span.first, zone)
-        for group in groups:
-            if group.product_type in query.product_types and (query.symbols is None or group.symbol in query.symbols):
-                yield day, group
-
-
-def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: int) -> list[date]:
-    """The first days of the months from that of the first fill on; none without a fill."""
-    quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
-    if quarter is None:
-        return []
-    first, last = month_of(day_at(quarter * QUARTER_MS, zone)), day_at(now_ms, zone)
-    return list(takewhile(lambda month: month <= last, (month_of(first, by=number) for number in count())))
-
-
-def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms: int) -> None:
-    """Keep the sums of the days of a month, and of the month itself, that are over; blocks on the disk."""
-    today = day_at(now_ms, zone)
-    last = min(month_of(month, by=1), today) - _DAY
-    keep_before = quarter_of(day_start_ms(today, zone))
-    for spans, by_symbol in ((_day_spans(month, last, zone), False), (_month_spans(month, last, today, zone), True)):
-        for _ in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
-            pass  # they are kept as they are read
-
-
-@lru_cache(maxsize=8)
-def _day_spans(first: date, last: date, zone: tzinfo) -> Sequence[QuarterSpan]:
-    return _spans((first + number * _DAY for number in range((last - first).days + 2)), zone)
-
-
-@lru_cache(maxsize=8)
-def _month_spans(first: date, last: date, today: date, zone: tzinfo) -> Sequence[QuarterSpan]:
-    """Each month that lies in the period and is over, and the days of the others."""
-    return _spans(_starts_of_months_and_days(first, last, today), zone)
-
-
-def _spans(starts: Iterable[date], zone: tzinfo) -> Sequence[QuarterSpan]:
-    """The spans from each of these days to the next."""
-    return tuple(QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in starts))
-
-
-def _starts_of_months_and_days(first: date, last: date, today: date) -> Iterator[date]:
-    """The first days of the months and the single days, and at the end the day after the last."""
-    while first <= last:
-        yield first
-        next_month = month_of(first, by=1)
-        first = next_month if first.day == 1 and next_month <= min(today, last + _DAY) else first + _DAY
-    yield first
-
-
-_NOTHING: Final = CoinSums()
-_net_of: Final = attrgetter("figures.net")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultFigures:
-    """Trading results, all amounts in one coin; paid fees and funding are negative.
-
-    `sums` count closing orders (`trades`) by profit and own fees; zero is neither won nor lost. `funding` is None where
-    it is not known, and not in `net` then. `is_converted` says that some of it was converted from another coin,
-    `is_complete` that no fill of it is known to be missing, or to have come without its fee or profit. `unexplained` is
-    the change of the wallets beyond net and transfers; None where that is not known, or was not requested.
-    """
-
-    sums: ResultSums = field(default_factory=ResultSums)
-    funding: Decimal | None = None
-    is_converted: bool = False
-    is_complete: bool = True
-    unexplained: Decimal | None = None
-
-    @property
-    def net(self) -> Decimal:
-        """Gross, fees and funding; without funding where that is not known."""
-        return self.sums.net + (self.funding or ZERO)
-
-    @property
-    def fees_part(self) -> Decimal | None:
-        """Fees that were paid as a fraction of the gross profit; None where there is none."""
-        return -self.sums.fees / self.sums.gross if self.sums.gross > ZERO else None
-
-    @property
-    def won_part(self) -> Decimal | None:
-        return Decimal(self.sums.wins) / self.sums.trades if self.sums.trades else None
-
-    @property
-    def lost_part(self) -> Decimal | None:
-        return Decimal(self.sums.losses) / self.sums.trades if self.sums.trades else None
-
-    @property
-    def average_won(self) -> Decimal | None:
-        return self.sums.won / self.sums.wins if self.sums.wins else None
-
-    @property
-    def average_lost(self) -> Decimal | None:
-        return self.sums.lost / self.sums.losses if self.sums.losses else None
-
-    @property
-    def average_order(self) -> Decimal | None:
-        return (self.sums.won + self.sums.lost) / self.sums.trades if self.sums.trades else None
-
-    @property
-    def profit_factor(self) -> Decimal | None:
-        """Sum of wins ÷ sum of losses; None without losses."""
-        return self.sums.won / -self.sums.lost if self.sums.lost else None
-
-
-@dataclass(frozen=True, slots=True)
-class ResultLine:
-    """Figures of one group: a symbol, a coin, a day (`day` is it too), or empty for the whole; `coin` is their unit.
-
-    `symbols` are those that the results of a coin are of. `marks_conversion` is False where one mark for all lines says
-    that their amounts were converted.
-    """
-
-    group: str
-    coin: str
-    figures: ResultFigures
-    day: date | None = None
-    symbols: tuple[str, ...] = ()
-    marks_conversion: bool = True
+_net_of: Final = attrgetter("net")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +40,7 @@ class PeriodResults:
 
     period: Period
     now_ms: int
-    total: ResultFigures
+    total: ResultLine
     other_coins: tuple[ResultLine, ...] = ()
     symbols: tuple[ResultLine, ...] = ()
     days: tuple[ResultLine, ...] = ()
@@ -289,11 +75,11 @@ class PeriodResults:
 
     @property
     def green_days(self) -> int:
-        return sum(line.figures.net > ZERO for line in self.days)
+        return sum(line.net > ZERO for line in self.days)
 
     @property
     def red_days(self) -> int:
-        return sum(line.figures.net < ZERO for line in self.days)
+        return sum(line.net < ZERO for line in self.days)
 
     @property
     def flat_days(self) -> int:
@@ -305,7 +91,7 @@ class PeriodResults:
         total = peak = deepest = ZERO
         trough: date | None = None
         for line in self.days:
-            total += line.figures.net
+            total += line.net
             peak = max(peak, total)
             if trough is None or total - peak < deepest:
                 deepest, trough = total - peak, line.day
@@ -314,12 +100,12 @@ class PeriodResults:
     @property
     def best_day(self) -> ResultLine | None:
         """The day of the greatest net, the first of several; None where no day is above zero."""
-        return max((line for line in self.days if line.figures.net > ZERO), key=_net_of, default=None)
+        return max((line for line in self.days if line.net > ZERO), key=_net_of, default=None)
 
     @property
     def worst_day(self) -> ResultLine | None:
         """The day of the least net, the first of several; None where no day is below zero."""
-        return min((line for line in self.days if line.figures.net < ZERO), key=_net_of, default=None)
+        return min((line for line in self.days if line.net < ZERO), key=_net_of, default=None)
 
 
 def read_period_results(
@@ -329,41 +115,57 @@ def read_period_results(
 
     `equity_series` is the equity of the query's product types, as far as it was read before.
     """
-    period, zone, product_types = query.period, query.period.zone, query.product_types
+    period, ledger = query.period, query.ledger
     since = _first_known(connection, query) if period.since is None else period.since
-    last_ms = min(period.until, query.now_ms)
-    rates = Rates.of(last_sample(connection, product_types, query.now_ms))
-    sums = period_sums(connection, query, rates, day_at(since, zone), day_at(last_ms, zone))
-    coverage = _PeriodCoverage(connection, query, since, last_ms)
-    coins = tuple(
-        replace(_coin_line(coin, coin_sums, coverage), symbols=tuple(sorted(sums.symbols_of_coin[coin])))
-        for coin, coin_sums in sorted(sums.by_coin.items())
-    )
-    days = tuple(_day_lines(sums, coverage, zone))
+    span = TimeSpan(since, min(period.until, query.now_ms))
+    rates = Rates.of(last_sample(connection, query.product_types, query.now_ms))
+    by_symbol: dict[tuple[str, str, str], GroupSums] = {}
+    by_day: dict[date, GroupSums] = {}
+    nets: defaultdict[str, defaultdict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
+    for day, of_day in day_groups(connection, ledger):
+        by_symbol.setdefault(of_day.key, GroupSums(*of_day.key)).add(of_day)
+        if query.audits_days:
+            nets[day.isoformat()][of_day.coin] += of_day.net
+        for part in of_day.in_usdt(rates):
+            if part.coin == USDT:
+                by_day.setdefault(day, GroupSums("", "", USDT)).add(part)
+    coverage, own = ResultCoverage(connection, ledger), list(by_symbol.values())
+    parts = [(group.coin, part) for group in own for part in group.in_usdt(rates)]
+    in_usdt = [(coin, part) for coin, part in parts if part.coin == USDT]
+
+    def line_in_usdt(symbol: str = "") -> ResultLine:
+        chosen = [(coin, part) for coin, part in in_usdt if symbol in ("", part.symbol)]
+        product_types = {part.product_type for _, part in chosen} if symbol else ()
+        coins = {coin for coin, _ in chosen}
+        return coverage.line((part for _, part in chosen), span, symbol, from_coins=coins, product_types=product_types)
+
+    def line_in_coin(coin: str) -> ResultLine:
+        of_coin = [group for group in own if group.coin == coin]
+        return coverage.line(of_coin, span, coin, coin, symbols=tuple(sorted({group.symbol for group in of_coin})))
+
+    coins = tuple(map(line_in_coin, sorted({group.coin for group in own})))
+    days = tuple(_day_lines(by_day, coverage, query, {coin for coin, _ in in_usdt}))
     equity, unexplained = EquityOfPeriod(), None
     if query.symbols is None:  # neither a wallet nor its equity is of single symbols
-        ledger_query = ResultQuery(Grouping.TOTAL, query.now_ms, since, last_ms, product_types=product_types, zone=zone)
         if query.with_equity:
-            unexplained = _unexplained(connection, ledger_query, coins, rates)
+            net_of_coins = {"": {line.coin: line.net for line in coins}}
+            whole = replace(ledger, grouping=Grouping.TOTAL, since=since)
+            unexplained = _in_usdt(unexplained_by_period(connection, whole, net_of_coins), rates).get("")
             equity = equity_of_period(
-                connection, product_types, since, period.until, query.now_ms, rates, equity_series
+                connection, query.product_types, since, period.until, query.now_ms, rates, equity_series
             )
         if query.audits_days:
-            by_day = replace(ledger_query, grouping=Grouping.DAY, until=period.until)
-            unexplained_of = unexplained_by_day(connection, by_day, rates)
-            days = tuple(
-                replace(line, figures=replace(line.figures, unexplained=unexplained_of.get(line.group)))
-                for line in days
-            )
+            of_days = _in_usdt(unexplained_by_period(connection, replace(ledger, since=since), nets), rates)
+            days = tuple(replace(line, unexplained=of_days.get(line.group)) for line in days)
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
-        total=coverage.figures(sums.total, is_complete=not coverage.missing),
-        other_coins=tuple(_coin_line(coin, own, coverage) for coin, own in sorted(sums.other_coins.items())),
-        symbols=tuple(
-            ResultLine(symbol, USDT, coverage.figures(own, is_complete=coverage.is_symbol_complete(sums, symbol)))
-            for symbol, own in sorted(sums.by_symbol.items())
+        total=line_in_usdt(),
+        other_coins=tuple(
+            coverage.line((part for _, part in parts if part.coin == coin), span, coin, coin)
+            for coin in sorted({part.coin for _, part in parts} - {USDT})
         ),
+        symbols=tuple(map(line_in_usdt, sorted({part.symbol for _, part in in_usdt}))),
         days=days,
         coins=coins,
         equity=equity,
@@ -386,88 +188,23 @@ def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:
     return min(first_fill, query.now_ms if sample is None else sample.time)
 
 
-class _PeriodCoverage:
-    """Which fills of a period are missing, and which funding is known; `since` and `until` in Unix ms, included."""
-
-    def __init__(self, connection: sqlite3.Connection, query: PeriodQuery, since: int, until: int) -> None:
-        product_types = query.product_types
-        # Of product types whose first page of fills has not come yet all of the time is missing.
-        never_read = [
-            MissingSpan(product_type, 0, query.now_ms)
-            for product_type in product_types
-            if not were_read(connection, product_type)
-        ]
-        never_kept = spans_never_kept(connection, product_types, query.period.since)
-        self.missing = tuple(
-            span
-            for span in (*missing_spans(connection, query.now_ms), *never_read, *never_kept)
-            if span.product_type in product_types and span.meets(since, until)
-        )
-        self.since, self.until = since, until
-        self._bills = BillsRead(connection, product_types)
-
-    def is_coin_complete(self, coin: str) -> bool:
-        """Whether no fill that may be settled in a coin is missing."""
-        return not any(span.touches(self.since, self.until, coin) for span in self.missing)
-
-    def is_symbol_complete(self, sums: PeriodSums, symbol: str) -> bool:
-        """Whether no fill of a product type that trades a symbol is missing."""
-        return not any(span.product_type in sums.types_of_symbol[symbol] for span in self.missing)
-
-    def is_part_complete(self, since: int, until: int) -> bool:
-        """Whether no fill of a part of the period (Unix ms) is missing."""
-        return not any(span.meets(since, until) for span in self.missing)
-
-    def is_funding_known(self, coins: Collection[str], since: int, until: int) -> bool:
-        """Whether all bills of a part of the period are read that may tell of funding in the coins."""
-        return all(self._bills.hold(since, until, coin) for coin in coins or (USDT,))
-
-    def figures(self, sums: CoinSums, *, is_complete: bool) -> ResultFigures:
-        """The figures of sums over the whole period."""
-        funding_known = self.is_funding_known(sums.coins, self.since, self.until)
-        return _figures(sums, is_complete=is_complete, funding_known=funding_known)
-
-
-def _figures(sums: CoinSums, *, is_complete: bool, funding_known: bool) -> ResultFigures:
-    return ResultFigures(
-        sums=sums.sums,
-        funding=sums.funding if funding_known else None,
-        is_converted=sums.is_converted,
-        is_complete=is_complete and not sums.sums.incomplete_fills,
-    )
-
-
-def _coin_line(coin: str, sums: CoinSums, coverage: _PeriodCoverage) -> ResultLine:
-    figures = coverage.figures(sums, is_complete=coverage.is_coin_complete(coin))
-    return ResultLine(coin, coin, replace(figures, is_converted=False))
-
-
-def _day_lines(sums: PeriodSums, coverage: _PeriodCoverage, zone: tzinfo) -> Iterator[ResultLine]:
+def _day_lines(
+    by_day: Mapping[date, GroupSums], coverage: ResultCoverage, query: PeriodQuery, from_coins: set[str]
+) -> Iterator[ResultLine]:
     """Every calendar day from the first with a fill to the last of the period that has begun."""
-    last_ms, coins = coverage.until, sums.total.coins
-    day, last_day = min(sums.by_day, default=None), day_at(last_ms, zone)
-    rest_known = not coverage.missing and coverage.is_funding_known(coins, coverage.since, last_ms)
-    while day is not None and day <= last_day:
+    if not by_day:
+        return
+    zone, until = query.period.zone, min(query.period.until, query.now_ms)
+    day, last_day = min(by_day), max(day_at(until, zone), *by_day)
+    while day <= last_day:
         following = day + timedelta(days=1)
-        is_complete, funding_known = True, True
-        if not rest_known:
-            since, until = day_start_ms(day, zone), min(day_start_ms(following, zone) - 1, last_ms)
-            is_complete = coverage.is_part_complete(since, until)
-            funding_known = coverage.is_funding_known(coins, since, until)
-            # Once nothing is missing any more, as mostly, the days that follow need not be asked for one by one.
-            rest = (until + 1, last_ms)
-            rest_known = coverage.is_part_complete(*rest) and coverage.is_funding_known(coins, *rest)
-        day_sums = sums.by_day.get(day, _NOTHING)
-        figures = _figures(day_sums, is_complete=is_complete, funding_known=funding_known)
-        yield ResultLine(day.isoformat(), USDT, figures, day)
+        span = TimeSpan(day_start_ms(day, zone), min(day_start_ms(following, zone) - 1, until))
+        groups = [by_day[day]] if day in by_day else []
+        yield coverage.line(groups, span, day.isoformat(), from_coins=from_coins, day=day)
         day = following
 
 
-def _unexplained(
-    connection: sqlite3.Connection, query: ResultQuery, coins: Sequence[ResultLine], rates: Rates
-) -> Decimal | None:
-    """The change of the wallets beyond net and transfers, in USDT; None where that, or a coin's rate, is not known."""
-    if any(line.figures.funding is None for line in coins):
-        return None
-    moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})
-    return None if moves is None else rates.in_usdt({move.coin: move.unexplained for move in moves})
+def _in_usdt(by_period: Mapping[str, Mapping[str, Decimal]], rates: Rates) -> dict[str, Decimal]:
+    """The amounts of each period in USDT, without periods of which a coin's rate is not known."""
+    in_usdt = {period: rates.in_usdt(amounts) for period, amounts in by_period.items()}
+    return {period: amount for period, amount in in_usdt.items() if amount is not None}

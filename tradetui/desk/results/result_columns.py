@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.trip_queries import TripOrigin, TripRow
-from tradetui.desk.results.period_results import ResultFigures, ResultLine
+from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.cells.cell_format import (
     CONVERTED,
     UNKNOWN,
@@ -43,31 +43,29 @@ _MINUTE_MS: Final = 60_000
 
 
 def _amount_column(
-    id_: str, title: str, width: int, value: Callable[[ResultFigures], Decimal | None], *, signed: bool = True
+    id_: str, title: str, width: int, value: Callable[[ResultLine], Decimal | None], *, signed: bool = True
 ) -> Column[ResultLine]:
     def shown(line: ResultLine, cell_format: CellFormat) -> str:
-        text = amount_text(value(line.figures), line.coin, line.figures, cell_format, signed=signed)
-        return text if line.marks_conversion else text.removeprefix(CONVERTED)
+        return amount_text(value(line), line, cell_format, signed=signed)
 
     def tone(line: ResultLine) -> Tone:
-        return tone_of(value(line.figures)) if signed else Tone.PLAIN
+        return tone_of(value(line)) if signed else Tone.PLAIN
 
-    return Column(id_, title, width, lambda line: value(line.figures), shown, right=True, tone=tone, unit="coin")
+    return Column(id_, title, width, value, shown, right=True, tone=tone, unit="coin")
 
 
-def amount_text(
-    amount: Decimal | None, coin: str, figures: ResultFigures, cell_format: CellFormat, *, signed: bool = True
-) -> str:
-    """`~` before what was turned over from another coin, `?` behind what misses fills."""
-    text = money(amount, coin, cell_format, signed=signed)
+def amount_text(amount: Decimal | None, line: ResultLine, cell_format: CellFormat, *, signed: bool = True) -> str:
+    """An amount of a line: `~` before what was turned over from another coin, `?` behind what misses fills."""
+    text = money(amount, line.coin, cell_format, signed=signed)
     if not amount:
         return text
-    return f"{CONVERTED if figures.is_converted else ''}{text}{'' if figures.is_complete else UNREADABLE_MARK}"
+    mark = CONVERTED if line.is_converted and line.marks_conversion else ""
+    return f"{mark}{text}{'' if line.is_complete else UNREADABLE_MARK}"
 
 
 def are_all_converted(lines: Iterable[ResultLine]) -> bool:
     """Whether every line with an amount was converted in part, so that one mark says it for all."""
-    converted = {line.figures.is_converted for line in lines if line.figures.sums.volume or line.figures.funding}
+    converted = {line.is_converted for line in lines if line.sums.volume or line.funding}
     return converted == {True}
 
 
@@ -81,45 +79,45 @@ _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {
     Grouping.COIN: text_column("coin", "Coin", 8, lambda line: line.group),
 }
 _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
-    _amount_column("net", "Net", 9, lambda figures: figures.net),
-    _amount_column("fees", "Fees", 9, lambda figures: figures.sums.fees),
-    _amount_column("funding", "Funding", 7, lambda figures: figures.funding),
+    _amount_column("net", "Net", 9, lambda line: line.net),
+    _amount_column("fees", "Fees", 9, lambda line: line.sums.fees),
+    _amount_column("funding", "Funding", 7, lambda line: line.funding),
     # What is exported has the names that `tradetui show pnl --json` has.
     Column(
         "trades",
         "Orders",
         6,
-        lambda line: Decimal(line.figures.sums.trades),
-        lambda line, _: f"{number(line.figures.sums.trades)}{'' if line.figures.is_complete else UNREADABLE_MARK}",
+        lambda line: Decimal(line.sums.trades),
+        lambda line, _: f"{number(line.sums.trades)}{'' if line.is_complete else UNREADABLE_MARK}",
         right=True,
     ),
     Column(
         "wonPercent",
         "Won %",
         5,
-        lambda line: None if line.figures.won_part is None else line.figures.won_part * 100,
-        lambda line, cell_format: percent_points(line.figures.won_part, exact=cell_format.exact),
+        lambda line: None if line.won_part is None else line.won_part * 100,
+        lambda line, cell_format: percent_points(line.won_part, exact=cell_format.exact),
         right=True,
         unit="of the closing orders",
         sources=(
-            ("wins", lambda line: Decimal(line.figures.sums.wins)),
-            ("losses", lambda line: Decimal(line.figures.sums.losses)),
+            ("wins", lambda line: Decimal(line.sums.wins)),
+            ("losses", lambda line: Decimal(line.sums.losses)),
         ),
     ),
-    _amount_column("gross", "Gross", 9, lambda figures: figures.sums.gross),
-    _amount_column("volume", "Volume", 10, lambda figures: figures.sums.volume, signed=False),
-    _amount_column("average", "An order", 8, lambda figures: figures.average_order),
+    _amount_column("gross", "Gross", 9, lambda line: line.sums.gross),
+    _amount_column("volume", "Volume", 10, lambda line: line.sums.volume, signed=False),
+    _amount_column("average", "An order", 8, lambda line: line.average_order),
     Column(
         "factor",
         "Factor",
         6,
-        lambda line: line.figures.profit_factor,
-        lambda line, cell_format: number(line.figures.profit_factor, places=None if cell_format.exact else 2),
+        lambda line: line.profit_factor,
+        lambda line, cell_format: number(line.profit_factor, places=None if cell_format.exact else 2),
         right=True,
         unit="won ÷ lost",
     ),
 )
-_UNEXPLAINED: Final = _amount_column("unexplained", "Unexplained", 11, lambda figures: figures.unexplained)
+_UNEXPLAINED: Final = _amount_column("unexplained", "Unexplained", 11, lambda line: line.unexplained)
 
 
 def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
@@ -138,24 +136,25 @@ def result_totals(
     known = list(lines)
     if len({line.coin for line in known}) != 1:
         return {}
-    total = sum_of(line.figures for line in known)
-    marks_conversion = any(line.marks_conversion for line in known)
-    line = ResultLine(str(len(known)), known[0].coin, total, marks_conversion=marks_conversion)
-    columns = (*_FIGURES, _UNEXPLAINED)
-    return {group_column: (line.group, Tone.PLAIN)} | {column.id: column.cell(line, cell_format) for column in columns}
+    total, columns = sum_of(known), (*_FIGURES, _UNEXPLAINED)
+    return {group_column: (str(len(known)), Tone.PLAIN)} | {
+        column.id: column.cell(total, cell_format) for column in columns
+    }
 
 
-def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
-    """The sum of figures in one coin; funding, or what is unexplained, is None as soon as it is of one of them."""
-    known, total = list(results), ResultSums()
-    for figures in known:
-        total.add(figures.sums)
-    return ResultFigures(
+def sum_of(lines: Sequence[ResultLine]) -> ResultLine:
+    """The sum of lines in one coin; funding, or what is unexplained, is None as soon as it is of one of them."""
+    total = ResultSums()
+    for line in lines:
+        total.add(line.sums)
+    return ResultLine(
+        coin=lines[0].coin,
         sums=total,
-        funding=known_sum(figures.funding for figures in known),
-        is_converted=any(figures.is_converted for figures in known),
-        is_complete=all(figures.is_complete for figures in known),
-        unexplained=known_sum(figures.unexplained for figures in known),
+        funding=known_sum(line.funding for line in lines),
+        is_converted=any(line.is_converted for line in lines),
+        is_complete=all(line.is_complete for line in lines),
+        unexplained=known_sum(line.unexplained for line in lines),
+        marks_conversion=any(line.marks_conversion for line in lines),
     )
 
 

@@ -8,14 +8,12 @@ from itertools import islice
 
 from tradetui.desk.archive.database import Archive, bring_ledger_forward
 from tradetui.desk.archive.equity import EquitySeries
-from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow, ended_trips, open_trips, trip_fill_ids
 from tradetui.desk.results.period_query import PeriodQuery
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.positions import Position
-from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
@@ -64,12 +62,8 @@ class ResultsReader:
 
 
 def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:
-    period = query.period
-    ledger_query = ResultQuery(
-        Grouping.TOTAL, query.now_ms, period.since, period.until, query.symbols, query.product_types, period.zone
-    )
-    is_over = period.until < query.now_ms
-    running = [] if is_over else open_trips(archive.connection, ledger_query, positions)
+    ledger_query = query.ledger
+    running = [] if ledger_query.until is not None else open_trips(archive.connection, ledger_query, positions)
     ended = list(islice(ended_trips(archive.connection, ledger_query), max(0, limit - len(running))))
     origins = TripOrigins(archive.connection, ended[-1].trip.last_ms if ended else query.now_ms)
     return [

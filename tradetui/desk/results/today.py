@@ -16,9 +16,8 @@ from typing import Final, NamedTuple
 from tradetui.desk.archive.database import Archive, bring_ledger_forward
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, first_sample, last_sample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
-from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, day_groups, keep_sums, months_with_results
 from tradetui.desk.results.equity_of_period import known_transfers, sample_near
-from tradetui.desk.results.period_results import keep_sums, months_with_results
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
@@ -229,11 +228,12 @@ def _wallets_beyond_fills(
     """
     if not start.accounts or not end.accounts:
         return None
+    net: dict[str, Decimal] = {}
     query = ResultQuery(Grouping.COIN, end.time, start.time + 1, end.time, None, product_types)
-    rows = results(connection, query)
-    if any(row.sums.incomplete_fills for row in rows):
-        return None
-    net = {row.coin: row.sums.net for row in rows}
+    for _, group in day_groups(connection, query):
+        if group.sums.incomplete_fills:
+            return None
+        net[group.coin] = net.get(group.coin, ZERO) + group.sums.net
     moved: dict[str, Decimal] = {}
     for sample, sign in ((end, 1), (start, -1)):
         for account in sample.accounts:

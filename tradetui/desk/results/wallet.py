@@ -15,15 +15,14 @@ from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
 from tradetui.desk.archive.archive_rows import distinct_texts
-from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
+from tradetui.desk.archive.bills import OF_KIND, bill_coverage, transfers
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
-from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, first_quarter_before, missing_spans, were_read
 from tradetui.desk.archive.ledger.quarter_hours import VISIBLE_AFTER_MS
-from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
+from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, day_groups
+from tradetui.desk.results.sums import ResultLine
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import PERIODS, Grouping, day_at, first_day, period_name, period_span
-from tradetui.trading.results.trips import ResultSums
 from tradetui.wire.product_types import ProductType
 
 
@@ -44,51 +43,42 @@ class WalletMove:
         return self.moved - self.net - self.transfers
 
 
-def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]) -> list[ResultRow]:
+def with_unexplained(
+    connection: sqlite3.Connection, query: ResultQuery, lines: Sequence[ResultLine]
+) -> list[ResultLine]:
     """Results by period or coin, each with what its wallet did beyond net and transfers, as far as that is known.
 
-    A period in which nothing but that happened is a row too. Results of chosen symbols are given as they are: a
+    A period in which nothing but that happened is a line too. Results of chosen symbols are given as they are: a
     wallet is of all symbols.
     """
     if query.symbols is not None or query.grouping is Grouping.SYMBOL:
-        return list(rows)
-    unexplained = _unexplained_by_period(connection, query, rows)
-    audited_rows = []
-    for row in rows:
-        of_period = unexplained.get(_period_of(query, row), {})
-        audited_rows.append(replace(row, unexplained=of_period.pop(row.coin, None)))
+        return list(lines)
+    by_period = [(line.group if query.grouping in PERIODS else "", line) for line in lines]
+    nets: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
+    for period, line in by_period:
+        nets[period][line.coin] = line.net
+    unexplained = unexplained_by_period(connection, query, nets)
+    audited = [
+        replace(line, unexplained=unexplained.get(period, {}).pop(line.coin, None)) for period, line in by_period
+    ]
     for period, amounts in unexplained.items():
         for coin, amount in amounts.items():
             if amount:
                 group = coin if query.grouping is Grouping.COIN else period
-                audited_rows.append(
-                    ResultRow(group, coin, ResultSums(), complete=True, funding=ZERO, unexplained=amount)
-                )
-    return sorted(audited_rows, key=lambda row: (row.group, row.coin))
+                audited.append(ResultLine(group, coin, funding=ZERO, unexplained=amount))
+    return sorted(audited, key=lambda line: (line.group, line.coin))
 
 
-def unexplained_by_day(connection: sqlite3.Connection, query: ResultQuery, rates: Rates) -> dict[str, Decimal]:
-    """The change of the wallets beyond net and transfers by day, in USDT, where that is known."""
-    days = _unexplained_by_period(connection, query, results(connection, query))
-    in_usdt = {day: rates.in_usdt(amounts) for day, amounts in days.items()}
-    return {day: amount for day, amount in in_usdt.items() if amount is not None}
-
-
-def _period_of(query: ResultQuery, row: ResultRow) -> str:
-    """The name of the day, week or month that a row is of; empty where rows are of the whole period."""
-    return row.group if query.grouping in PERIODS else ""
-
-
-def _unexplained_by_period(
-    connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]
+def unexplained_by_period(
+    connection: sqlite3.Connection, query: ResultQuery, nets: Mapping[str, Mapping[str, Decimal]]
 ) -> dict[str, dict[str, Decimal]]:
-    """By period and coin what the wallets did beyond the rows; without periods of which that is not known."""
+    """By period and coin what the wallets did beyond net and transfers; without periods of which that is not known.
+
+    `nets` are the nets with funding by the day, week or month that the query groups by, else under an empty name.
+    """
     audit = WalletAudit(connection, query)
     spans = dict(_periods(query, audit.since)) if query.grouping in PERIODS else {"": query.bounds}
-    nets: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
-    for row in rows:
-        nets[_period_of(query, row)][row.coin] = row.net
-    moves_by_period = {period: audit.moves(*span, nets[period]) for period, span in spans.items()}
+    moves_by_period = {period: audit.moves(*span, nets.get(period, {})) for period, span in spans.items()}
     return {
         period: {move.coin: move.unexplained for move in moves}
         for period, moves in moves_by_period.items()
@@ -141,8 +131,8 @@ class WalletAudit:
         moved = _balance_changes(self._wallets, span, net_by_coin)
         net = defaultdict(lambda: ZERO, net_by_coin)
         if span.until < end:
-            for coin, amount in self._net_between(span.until + 1, end):
-                net[coin] -= amount
+            for _, group in day_groups(self._connection, replace(self._query, since=span.until + 1, until=end)):
+                net[group.coin] -= group.net
         transferred: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
         for transfer in transfers(self._connection, [wallets.product_type for wallets in self._wallets], *span):
             transferred[transfer.coin] += transfer.amount
@@ -157,14 +147,6 @@ class WalletAudit:
             and all(wallets.coverage.holds(*wallets.billed_part(span)) for wallets in all_wallets)
             and not any(wallets.traded_before_first_fill(span) for wallets in all_wallets)
         )
-
-    def _net_between(self, since: int, until: int) -> Iterator[tuple[str, Decimal]]:
-        """Coins and amounts that the net between two moments (Unix ms, both included) consists of."""
-        rest = replace(self._query, since=since, until=until)
-        for quarter in quarter_sums(self._connection, rest):
-            yield quarter.coin, quarter.sums.net
-        for funding in funding_by_quarter(self._connection, rest.since, rest.until, *rest.condition):
-            yield funding.coin, funding.amount
 
 
 def _balance_changes(

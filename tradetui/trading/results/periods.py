@@ -42,13 +42,11 @@ class QuarterCut(NamedTuple):
     ends: tuple[tuple[int, int], ...]
 
 
-def cut_by_quarters(since: int | None, until: int | None) -> QuarterCut:
-    """Cut a period (Unix ms, both included; None: no bound) where it begins or ends within a quarter-hour."""
-    first = 0 if since is None else -(-since // QUARTER_MS)
-    beyond = 2**40 if until is None else (until + 1) // QUARTER_MS
-    start, end = since or 0, beyond * QUARTER_MS - 1 if until is None else until
+def cut_by_quarters(since: int, until: int) -> QuarterCut:
+    """Cut a period (Unix ms, both included) where it begins or ends within a quarter-hour."""
+    first, beyond = -(-since // QUARTER_MS), (until + 1) // QUARTER_MS
     # A period that lies within one quarter-hour has no second end.
-    ends = ((start, first * QUARTER_MS - 1), (beyond * QUARTER_MS, end)) if first <= beyond else ((start, end),)
+    ends = ((since, first * QUARTER_MS - 1), (beyond * QUARTER_MS, until)) if first <= beyond else ((since, until),)
     return QuarterCut(first, beyond, tuple(span for span in ends if span[0] <= span[1]))
 
 

@@ -19,7 +19,7 @@ from textual import events, on, work
 from textual.content import Content
 from textual.widget import Widget
 
-from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.archive.ledger_queries import USDT
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, percent_points
 from tradetui.desk.tables.cells.column import money
@@ -131,9 +131,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
 
 def result_chart(results: PeriodResults) -> TitledChart:
     title, zone = f"Result by day, {USDT}", results.period.zone
-    bars = tuple(
-        ChartPoint(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None
-    )
+    bars = tuple(ChartPoint(_noon_ms(line.day, zone), line.net) for line in results.days if line.day is not None)
     if not bars:
         return TitledChart(title, "Nothing was traded in this period.")
     since, until = _bounds(results)

@@ -19,8 +19,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.results.period_query import PeriodChoice
-from tradetui.desk.results.period_results import ResultLine
 from tradetui.desk.results.result_columns import amount_text, are_all_converted, result_columns, result_totals
+from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.cells.cell_format import CONVERTED, CellFormat
 from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
@@ -242,7 +242,7 @@ class MoneyPanels(Container):
             self.calendar.show(MonthGrid(month, {}), (Content.styled("reading …", "$quiet"),))
             return
         nets = {
-            line.day: DayNet(line.figures.net, line.figures.is_complete)
+            line.day: DayNet(line.net, line.is_complete)
             for line in results.days
             if line.day is not None and month_of(line.day) == month
         }
@@ -256,10 +256,7 @@ class MoneyPanels(Container):
             return Footer(totals)
         parts = [] if results.orders_complete else ["orders wait for older fills"]
         if results.other_coins and self.grouping is not Grouping.COIN:
-            amounts = (
-                f"{amount_text(line.figures.net, line.coin, line.figures, cell_format)} {line.coin}"
-                for line in results.other_coins
-            )
+            amounts = (f"{amount_text(line.net, line, cell_format)} {line.coin}" for line in results.other_coins)
             parts.append(f"not included: {', '.join(amounts)}")
         return Footer(totals, " · ".join(parts))
 

@@ -14,9 +14,9 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Static
 
-from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period_query import Period
-from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
@@ -285,7 +285,7 @@ class MoneyScreen(TableScreen):
             return
         opens = event.row.opens
         if opens is Opens.FILLS:
-            self._open_fills(self._reading.period, self._reading.symbols, self._reading.total_figures())
+            self._open_fills(self._reading.period, self._reading.symbols, self._reading.total_line())
         elif opens is Opens.DAY and event.row.day is not None:
             self._open_day(event.row.day)
         elif opens is Opens.EQUITY:
@@ -307,17 +307,15 @@ class MoneyScreen(TableScreen):
             self._open_day(record.day)
         else:
             symbols = (record.group,) if self._panels.grouping is Grouping.SYMBOL else record.symbols
-            self._open_fills(self._reading.period, symbols, record.figures, record.coin)
+            self._open_fills(self._reading.period, symbols, record)
 
     def _open_day(self, day: date) -> None:
-        figures = self._reading.day_figures(day)
-        self._open_fills(Period(day, day, self._reading.zone), self._reading.symbols, figures)
+        line = self._reading.day_line(day)
+        self._open_fills(Period(day, day, self._reading.zone), self._reading.symbols, line)
 
-    def _open_fills(
-        self, period: Period, symbols: tuple[str, ...], figures: ResultFigures | None, coin: str = USDT
-    ) -> None:
+    def _open_fills(self, period: Period, symbols: tuple[str, ...], line: ResultLine | None) -> None:
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
-        beyond_rows = result_panel.funding_beyond_fills(figures, coin, self.cell_format)
+        beyond_rows = result_panel.funding_beyond_fills(line, self.cell_format)
         self.post_message(OpenHistory(FILLS.name, dates, beyond_rows))
 
     async def action_back(self) -> None:

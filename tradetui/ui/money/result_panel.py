@@ -30,12 +30,13 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
-from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.archive.ledger_queries import USDT
 from tradetui.desk.desk import Desk
 from tradetui.desk.results.period_query import Period, PeriodChoice, PeriodQuery, period_of
-from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text
 from tradetui.desk.results.results_reader import ResultsReader
+from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CONVERTED, UNKNOWN, CellFormat, number, percent, percent_points
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, money, tone_of
@@ -174,7 +175,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
 
 def _amount_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
     total, sums, fees_part = results.total, results.total.sums, results.total.fees_part
-    of_fills = partial(_amount_row, cell_format=cell_format, figures=total)
+    of_fills = partial(_amount_row, cell_format=cell_format, line=total)
     of_equity = partial(_amount_row, cell_format=cell_format, opens=Opens.EQUITY)
     part, of_gross = "", ""
     if fees_part is not None and fees_part < _MANY_TIMES:
@@ -233,7 +234,7 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
     if line is None or line.day is None:
         return FigureRow(name, UNKNOWN, UNKNOWN, Opens.DAYS)
     day = date_text(line.day, cell_format.today)
-    row = _amount_row(name, line.figures.net, cell_format=cell_format, figures=line.figures, right_note=day)
+    row = _amount_row(name, line.net, cell_format=cell_format, line=line, right_note=day)
     return replace(row, opens=Opens.DAY, day=line.day)
 
 
@@ -246,7 +247,7 @@ def _drawdown_row(results: PeriodResults, cell_format: CellFormat) -> FigureRow:
         row, note = partial(row, opens=Opens.EQUITY), _signed_percent(drawdown.fraction)
     elif by_day is not None:
         amount, trough_day = by_day
-        row, note = partial(row, opens=Opens.DAYS, figures=results.total), "by day"
+        row, note = partial(row, opens=Opens.DAYS, line=results.total), "by day"
     else:
         return row(None, opens=Opens.DAYS)
     return row(amount, left_note=note, right_note=f"to {date_text(trough_day, today)}" if amount else "")
@@ -256,11 +257,11 @@ def _other_coin_rows(results: PeriodResults, cell_format: CellFormat) -> list[Fi
     return [
         FigureRow(
             f"in {line.coin}",
-            money(line.figures.net, line.coin, cell_format, signed=True),
-            _exact(line.figures.net),
+            money(line.net, line.coin, cell_format, signed=True),
+            _exact(line.net),
             Opens.COINS,
-            tone=tone_of(line.figures.net),
-            mark=_mark(line.figures),
+            tone=tone_of(line.net),
+            mark=_mark(line),
             right_note="not included",
         )
         for line in results.other_coins
@@ -272,26 +273,26 @@ def _amount_row(
     value: Decimal | None,
     *,
     cell_format: CellFormat,
-    figures: ResultFigures | None = None,
+    line: ResultLine | None = None,
     opens: Opens = Opens.FILLS,
     left_note: str = "",
     right_note: str = "",
 ) -> FigureRow:
-    """A row of an amount in USDT; `figures` are those it is of, None where it comes from sampled equity."""
+    """A row of an amount in USDT; `line` is the one it is of, None where it comes from sampled equity."""
     return FigureRow(
         name,
         money(value, USDT, cell_format, signed=True),
         _exact(value),
         opens,
         tone=tone_of(value),
-        mark="" if figures is None or value is None else _mark(figures),
+        mark="" if line is None or value is None else _mark(line),
         left_note=left_note,
         right_note=right_note,
     )
 
 
-def _mark(figures: ResultFigures) -> str:
-    return "" if figures.is_complete else UNREADABLE_MARK
+def _mark(line: ResultLine) -> str:
+    return "" if line.is_complete else UNREADABLE_MARK
 
 
 def _exact(value: Decimal | None) -> str:
@@ -344,15 +345,15 @@ class PeriodReading:
         last_ms = self._now_ms if self.dates.until is None else min(self.dates.until, self._now_ms)
         return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
 
-    def total_figures(self) -> ResultFigures | None:
+    def total_line(self) -> ResultLine | None:
         """The figures of the whole chosen period; None before they were read."""
         results = self.results
         return None if results is None or results.period != self.period else results.total
 
-    def day_figures(self, day: date) -> ResultFigures | None:
+    def day_line(self, day: date) -> ResultLine | None:
         """The figures of a day, of the period or of the calendar's month; None where it has none."""
         known = [results for results in (self.results, self.month) if results is not None]
-        return next((line.figures for results in known for line in results.days if line.day == day), None)
+        return next((line for results in known for line in results.days if line.day == day), None)
 
     def choose(self, choice: PeriodChoice) -> None:
         self._named, self.dates, self.symbols = choice, None, ()
@@ -487,13 +488,13 @@ def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo, 
     return f"today: {'' if is_short else 'from the '}first sample at {utc_moment(today.since).astimezone(zone):%H:%M}"
 
 
-def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
-    """The funding in the net of some figures beside their fills; empty where there is none."""
-    if figures is None or figures.funding == 0:
+def funding_beyond_fills(line: ResultLine | None, cell_format: CellFormat) -> str:
+    """The funding in the net of a line beside its fills; empty where there is none."""
+    if line is None or line.funding == 0:
         return ""
-    if figures.funding is None:
+    if line.funding is None:
         return "funding that is not known"
-    return f"funding {amount_text(figures.funding, coin, figures, cell_format)} {coin}"
+    return f"funding {amount_text(line.funding, replace(line, marks_conversion=True), cell_format)} {line.coin}"
 
 
 def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:

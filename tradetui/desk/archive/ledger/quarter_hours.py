@@ -1,6 +1,6 @@
 """The figures of the ledger's quarter-hours, of UTC and counted from 1970: read, changed and written in the archive.
 
-Sums of days and months (`ledger_span`) are made of them once and kept. Where a quarter-hour changes, those that it is
+Sums of days (`ledger_span`) are made of them once and kept. Where a quarter-hour changes, those that it is
 part of are deleted in the same transaction, and are made anew when somebody reads them.
 
 Closing orders: each order that closed something, with the profit and the fees of all its closing fills.
@@ -41,8 +41,8 @@ FIGURES: Final = ", ".join(_NAMES)
 QUARTERS_IN_MEMORY: Final = 256
 """Quarter-hours that a step changes before it writes them: a leg sent back to its beginning changes thousands."""
 _QUARTERS_A_DAY: Final = 96
-_LONGEST_SPAN: Final = 31 * _QUARTERS_A_DAY + 4
-"""Quarter-hours of the longest span: a month in which clocks are put back."""
+_LONGEST_DAY: Final = _QUARTERS_A_DAY + 4
+"""Quarter-hours of a day on which clocks are put back."""
 
 
 class QuarterKey(NamedTuple):
@@ -94,10 +94,10 @@ def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> Non
     """Delete the sums that these quarter-hours are part of; called in the transaction that changes them."""
     for day in {quarter // _QUARTERS_A_DAY for quarter in quarters}:
         first, beyond = day * _QUARTERS_A_DAY, (day + 1) * _QUARTERS_A_DAY
-        # Both values of `by_symbol` are named so that SQLite takes the primary key, which begins with it.
+        # `by_symbol` is named so that SQLite takes the primary key, which begins with it.
         connection.execute(
-            "DELETE FROM ledger_span WHERE by_symbol IN (0, 1) AND first > ? AND first < ? AND beyond > ?",
-            (first - _LONGEST_SPAN, beyond, first),
+            "DELETE FROM ledger_span WHERE by_symbol = 1 AND first > ? AND first < ? AND beyond > ?",
+            (first - _LONGEST_DAY, beyond, first),
         )
 
 

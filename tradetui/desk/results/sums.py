@@ -1,0 +1,181 @@
+"""Sums of results as they are shown: one line a group and coin, and whether anything of it is missing.
+
+A figure never looks better known than it is: where fills are missing it is marked, and where bills are missing funding
+is None, not zero.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from tradetui.desk.archive.coverage import TimeSpan
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, spans_never_kept, were_read
+from tradetui.desk.archive.ledger_queries import USDT, BillsRead, GroupSums, ResultQuery, day_groups
+from tradetui.trading.contract_math import ZERO
+from tradetui.trading.results.periods import PERIODS, Grouping, first_day, period_name, period_span
+from tradetui.trading.results.trips import ResultSums
+from tradetui.wire.product_types import ProductType
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLine:
+    """Trading results of one group, all amounts in `coin`; paid fees and funding are negative.
+
+    `group` is a symbol, a coin, the name of a day, week or month (`day` is it too, of a day), or empty for the whole.
+    `sums` count closing orders (`trades`) by profit and own fees; zero is neither won nor lost. `funding` is None where
+    it is not known, and not in `net` then. `is_converted` says that some of it was turned over from another coin, and
+    `marks_conversion` is False where one mark for all lines says so. `is_complete` says that no fill of it is known to
+    be missing, or to have come without its fee or profit. `unexplained` is the change of the wallets beyond net and
+    transfers; None where that is not known, or was not requested. `symbols` are those that a coin's results are of.
+    """
+
+    group: str = ""
+    coin: str = USDT
+    sums: ResultSums = field(default_factory=ResultSums)
+    funding: Decimal | None = None
+    is_converted: bool = False
+    is_complete: bool = True
+    unexplained: Decimal | None = None
+    day: date | None = None
+    symbols: tuple[str, ...] = ()
+    marks_conversion: bool = True
+
+    @property
+    def net(self) -> Decimal:
+        """Gross, fees and funding; without funding where that is not known."""
+        return self.sums.net + (self.funding or ZERO)
+
+    @property
+    def fees_part(self) -> Decimal | None:
+        """Fees that were paid as a fraction of the gross profit; None where there is none."""
+        return -self.sums.fees / self.sums.gross if self.sums.gross > ZERO else None
+
+    @property
+    def won_part(self) -> Decimal | None:
+        return Decimal(self.sums.wins) / self.sums.trades if self.sums.trades else None
+
+    @property
+    def lost_part(self) -> Decimal | None:
+        return Decimal(self.sums.losses) / self.sums.trades if self.sums.trades else None
+
+    @property
+    def average_won(self) -> Decimal | None:
+        return self.sums.won / self.sums.wins if self.sums.wins else None
+
+    @property
+    def average_lost(self) -> Decimal | None:
+        return self.sums.lost / self.sums.losses if self.sums.losses else None
+
+    @property
+    def average_order(self) -> Decimal | None:
+        return (self.sums.won + self.sums.lost) / self.sums.trades if self.sums.trades else None
+
+    @property
+    def profit_factor(self) -> Decimal | None:
+        """Sum of wins ÷ sum of losses; None without losses."""
+        return self.sums.won / -self.sums.lost if self.sums.lost else None
+
+
+class ResultCoverage:
+    """Which fills of a query's period are missing, and of which parts of it the funding is known."""
+
+    def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
+        self._query = query
+        self._held_coins: dict[str, bool] = {}
+        # Of product types whose first page of fills has not come yet all of the time is missing.
+        never_read = [
+            MissingSpan(product_type, 0, query.now_ms)
+            for product_type in query.product_types or ()
+            if not were_read(connection, product_type)
+        ]
+        never_kept = spans_never_kept(connection, query.product_types, query.since)
+        self._spans = tuple(
+            span
+            for span in (*missing_spans(connection, query.now_ms, is_over=True), *never_read, *never_kept)
+            if span.product_type in (query.product_types or ProductType) and span.meets(*query.span)
+        )
+        self._bills = BillsRead(connection, query.product_types)
+
+    @property
+    def missing(self) -> tuple[MissingSpan, ...]:
+        """Spans of missing fills; of a period that goes on without the short time since the last reading."""
+        return tuple(span for span in self._spans if self._query.until is not None or not span.is_recent)
+
+    def is_complete(self, since: int, until: int, coin: str = "", product_types: Collection[str] = ()) -> bool:
+        """Whether no fill of a part of the period (Unix ms) is missing, of those in a coin where one is given."""
+        goes_on = self._query.until is None and until >= self._query.now_ms
+        return not any(
+            (span.touches(since, until, coin) if coin else span.meets(since, until))
+            and (not product_types or span.product_type in product_types)
+            and not (goes_on and span.is_recent)
+            for span in self._spans
+        )
+
+    def is_funding_known(self, since: int, until: int, coins: Iterable[str]) -> bool:
+        """Whether all bills of a part of the period (Unix ms) are read that may tell of funding in the coins."""
+        return all(self._holds_all(coin) or self._bills.hold(since, until, coin) for coin in coins)
+
+    def _holds_all(self, coin: str) -> bool:
+        """Whether the funding in a coin is known of the whole period, and so of every part of it."""
+        if coin not in self._held_coins:
+            self._held_coins[coin] = self._bills.hold(*self._query.span, coin)
+        return self._held_coins[coin]
+
+    def line(
+        self,
+        groups: Iterable[GroupSums],
+        span: TimeSpan,
+        group: str = "",
+        coin: str = USDT,
+        *,
+        from_coins: Collection[str] | None = None,
+        product_types: Collection[str] = (),
+        day: date | None = None,
+        symbols: tuple[str, ...] = (),
+    ) -> ResultLine:
+        """The sum of results in a coin over a part of the period.
+
+        `from_coins` are those that they were turned over from, where they were; then fills in any coin may be missing,
+        of these product types where some are given.
+        """
+        whole = GroupSums("", "", coin)
+        for part in groups:
+            whole.add(part)
+        is_complete = self.is_complete(*span, coin if from_coins is None else "", product_types)
+        is_funding_known = self.is_funding_known(*span, from_coins or (coin,))
+        return ResultLine(
+            group=group,
+            coin=coin,
+            sums=whole.sums,
+            funding=whole.funding if is_funding_known else None,
+            is_converted=whole.is_converted,
+            is_complete=is_complete and not whole.sums.incomplete_fills,
+            day=day,
+            symbols=symbols,
+        )
+
+
+def result_lines(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultLine]:
+    """The results of a period by group and coin, not converted; without groups that had no fill and no funding."""
+    folds: dict[tuple[str, str], GroupSums] = {}
+    days: dict[str, date] = {}
+    for day, results in day_groups(connection, query):
+        name = {Grouping.SYMBOL: results.symbol, Grouping.COIN: results.coin}.get(query.grouping, "")
+        if query.grouping in PERIODS:
+            first = first_day(day, query.grouping)
+            name = period_name(first, query.grouping)
+            days[name] = first
+        folds.setdefault((name, results.coin), GroupSums("", "", results.coin)).add(results)
+    coverage = ResultCoverage(connection, query)
+    lines = []
+    for (name, coin), fold in sorted(folds.items(), key=lambda entry: entry[0]):
+        span = TimeSpan(*query.span)
+        if name in days:
+            first_ms, last_ms = period_span(days[name], query.grouping, query.zone)
+            span = TimeSpan(max(span.since, first_ms), min(span.until, last_ms))
+        lines.append(coverage.line((fold,), span, name, coin))
+    return lines
