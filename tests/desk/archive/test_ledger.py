@@ -146,7 +146,7 @@ def fills_of(*rows: tuple[int, str, str, str, str]) -> list[ProductRow[FuturesFi
 
 def total(archive: Archive) -> ResultLine:
     settle(archive)
-    (row,) = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
+    (row,) = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,)))
     return row
 
 
@@ -252,12 +252,15 @@ def test_a_gap_is_said_beside_the_periods_that_it_meets_alone() -> None:
     rows = [ProductRow(USDT, fill(number, START_MS + number * day)) for number in range(5)]
     archive.add(FuturesFill, rows, {USDT: [Gap(rows[2].record.trade_id, START_MS + day)]})
     settle(archive)
-    complete = [row.is_complete for row in result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))]
+    complete = [
+        row.is_complete
+        for row in result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS, product_types=(USDT,)))
+    ]
     assert complete == [True, False, False, True, True]
     archive.note_read(USDT, START_MS + 4 * day)
-    newest = result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))[-1]
+    newest = result_lines(archive.connection, ResultQuery(Grouping.DAY, NOW_MS, product_types=(USDT,)))[-1]
     assert not newest.is_complete, "what came after the last read is not known"
-    until = ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + 3 * day, START_MS + 4 * day - 1)
+    until = ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + 3 * day, START_MS + 4 * day - 1, product_types=(USDT,))
     assert all(row.is_complete for row in result_lines(archive.connection, until))
 
 
@@ -269,7 +272,7 @@ def test_a_period_that_is_over_is_complete_once_fills_were_read_after_its_end() 
     archive.note_read(USDT, midnight - 30_000)
 
     def complete(grouping: Grouping, until: int | None = None) -> list[bool]:
-        query = ResultQuery(grouping, midnight + 60_000, 0, until)
+        query = ResultQuery(grouping, midnight + 60_000, 0, until, product_types=(USDT,))
         return [row.is_complete for row in result_lines(archive.connection, query)]
 
     assert complete(Grouping.TOTAL) == [True], "a running session notes once a minute how far it has read"
@@ -296,10 +299,12 @@ def test_a_fill_without_its_fee_or_profit_leaves_its_periods_incomplete(left_out
     def complete(query: ResultQuery) -> list[bool]:
         return [row.is_complete for row in result_lines(archive.connection, query)]
 
-    by_day = ResultQuery(Grouping.DAY, NOW_MS)
+    by_day = ResultQuery(Grouping.DAY, NOW_MS, product_types=(USDT,))
     assert complete(by_day) == [True, False, True]
-    assert complete(ResultQuery(Grouping.SYMBOL, NOW_MS)) == [False]
-    assert complete(ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + day, START_MS + day)) == [False], "of the fill alone"
+    assert complete(ResultQuery(Grouping.SYMBOL, NOW_MS, product_types=(USDT,))) == [False]
+    assert complete(ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + day, START_MS + day, product_types=(USDT,))) == [
+        False
+    ], "of the fill alone"
     period = Period(None, date(2027, 1, 1), UTC)
     shown = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, (USDT,)))
     assert (shown.total.is_complete, shown.total.sums.incomplete_fills) == (False, 1)

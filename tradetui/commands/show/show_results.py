@@ -304,7 +304,7 @@ def _print_sums(archive: Archive, options: argparse.Namespace, query: ResultQuer
     sums = with_unexplained(archive.connection, query, result_lines(archive.connection, query))
     printed = print_rows(sums, sums_fields(query.grouping), options, TextStyle(query.zone, archive))
     if any(row.funding is None for row in sums):
-        say(_why_no_funding(archive, query.product_types or ()))
+        say(_why_no_funding(archive, query.product_types))
     return printed
 
 
@@ -317,7 +317,7 @@ def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQu
     first_ms, last_ms = query.span
     if options.until is None:
         last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
-    sampled = samples(archive.connection, query.product_types or (), first_ms, last_ms)
+    sampled = samples(archive.connection, query.product_types, first_ms, last_ms)
     return print_rows(sampled, EQUITY_FIELDS, options, TextStyle(query.zone, archive))
 
 

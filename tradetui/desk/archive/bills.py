@@ -13,7 +13,7 @@ from tradetui.desk.archive.ledger.quarter_hours import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind
-from tradetui.trading.results.periods import cut_by_quarters, quarter_of
+from tradetui.trading.results.periods import quarter_of
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
@@ -37,16 +37,6 @@ class Transfer(NamedTuple):
     coin: str
     amount: Decimal
     amount_in_usd: Decimal | None
-
-
-class FundingSum(NamedTuple):
-    """Funding of a symbol within a quarter-hour of UTC, counted from 1970, in a coin."""
-
-    quarter: int
-    product_type: str
-    symbol: str
-    coin: str
-    amount: Decimal
 
 
 def keep_bills(
@@ -199,25 +189,3 @@ def price_near(connection: sqlite3.Connection, product_type: str, coin: str, tim
         ).fetchall()
     _, price = min(nearest, key=lambda fill: abs(fill[0] - time), default=(None, None))
     return None if price is None else Decimal(str(price))
-
-
-def funding_by_quarter(connection: sqlite3.Connection, since: int, until: int) -> Iterator[FundingSum]:
-    """Funding of a period (Unix ms, both included) by quarter-hour, symbol and coin.
-
-    Settlements stand at full hours: a quarter-hour in which the period begins or ends is summed from its bills.
-    """
-    first, beyond, ends = cut_by_quarters(since, until)
-    rows = connection.execute(
-        "SELECT quarter, product_type, symbol, coin, amount FROM bill_funding WHERE quarter >= ? AND quarter < ?",
-        (first, beyond),
-    )
-    for quarter, product_type, symbol, coin, amount in rows:
-        yield FundingSum(quarter, product_type, symbol, coin, Decimal(amount))
-    for span in ends:
-        bills = connection.execute(
-            f"SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE {OF_KIND} = 'funding'"
-            " AND time BETWEEN ? AND ?",
-            span,
-        )
-        for time, product_type, symbol, coin, amount, fee in bills:
-            yield FundingSum(quarter_of(time), product_type, symbol, coin, Decimal(amount) + Decimal(fee))

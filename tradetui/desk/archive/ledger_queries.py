@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import count, takewhile
 from typing import Final, NamedTuple, TypeAlias
 
-from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter, price_near
+from tradetui.desk.archive.bills import OF_KIND, bill_coverage, price_near
 from tradetui.desk.archive.coverage import NO_END, BillCoverage, TimeSpan
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import (
@@ -65,7 +65,7 @@ class ResultQuery:
     since: int | None = None
     until: int | None = None
     symbols: tuple[str, ...] | None = None
-    product_types: tuple[ProductType, ...] | None = None
+    product_types: tuple[ProductType, ...] = tuple(ProductType)
     zone: tzinfo = UTC
 
     @property
@@ -175,8 +175,8 @@ def day_groups(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[t
             if groups is None:
                 groups = _summed(connection, TimeSpan(max(span.since, since), min(span.until, until)))
             for group in groups:
-                of_type = query.product_types is None or group.product_type in query.product_types
-                if of_type and (query.symbols is None or group.symbol in query.symbols):
+                of_symbol = query.symbols is None or group.symbol in query.symbols
+                if of_symbol and group.product_type in query.product_types:
                     yield of_day, group
 
 
@@ -241,6 +241,11 @@ def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSum
     )
     for product_type, symbol, coin, *figures in rows:
         group(product_type, symbol, coin).sums.add(sums_of(figures))
+    funding = connection.execute(
+        f"SELECT quarter * {QUARTER_MS}, product_type, symbol, coin, amount, '0' FROM bill_funding"
+        " WHERE quarter >= ? AND quarter < ?",
+        (first, beyond),
+    ).fetchall()
     for end in ends:
         fills = connection.execute(
             "SELECT product_type, time, body FROM record WHERE kind = 'fill' AND time BETWEEN ? AND ?", end
@@ -258,11 +263,17 @@ def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSum
         )
         for product_type, symbol, coin, profit, fees, in_usd in orders:
             group(product_type, symbol, coin).sums.count_order(Decimal(profit) + Decimal(fees), Decimal(in_usd))
-    for quarter, product_type, symbol, coin, amount in funding_by_quarter(connection, *span):
-        of_funding = group(product_type, symbol, coin)
+        # Settlements stand at full hours, in quarter-hours that are not whole as well.
+        funding += connection.execute(
+            f"SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE {OF_KIND} = 'funding'"
+            " AND time BETWEEN ? AND ?",
+            end,
+        )
+    for time, product_type, symbol, coin, amount_text, fee in funding:
+        amount, of_funding = Decimal(amount_text) + Decimal(fee), group(product_type, symbol, coin)
         of_funding.funding += amount
         if _is_own_coin(product_type, symbol, coin):
-            price = price_near(connection, product_type, coin, quarter * QUARTER_MS)
+            price = price_near(connection, product_type, coin, time)
             if price is None:
                 of_funding.unpriced += amount
             else:
@@ -311,11 +322,11 @@ class _ReadExtent(NamedTuple):
 
 
 class BillsRead:
-    """How far bills of some product types (None: of all) are read, beside how far fills are."""
+    """How far bills of some product types are read, beside how far fills are."""
 
-    def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType] | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> None:
         self._extents: list[_ReadExtent] = []
-        for product_type in product_types or tuple(ProductType):
+        for product_type in product_types:
             coverage = bill_coverage(connection, product_type)
             has_fills = has_booked_fills(connection, product_type)
             if not has_fills and coverage.until is None:

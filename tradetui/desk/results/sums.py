@@ -18,7 +18,6 @@ from tradetui.desk.archive.ledger_queries import USDT, BillsRead, GroupSums, Res
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import PERIODS, Grouping, first_day, period_name, period_span
 from tradetui.trading.results.trips import ResultSums
-from tradetui.wire.product_types import ProductType
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,14 @@ class ResultCoverage:
         # Of product types whose first page of fills has not come yet all of the time is missing.
         never_read = [
             MissingSpan(product_type, 0, query.now_ms)
-            for product_type in query.product_types or ()
+            for product_type in query.product_types
             if not were_read(connection, product_type)
         ]
         never_kept = spans_never_kept(connection, query.product_types, query.since)
         self._spans = tuple(
             span
             for span in (*missing_spans(connection, query.now_ms, is_over=True), *never_read, *never_kept)
-            if span.product_type in (query.product_types or ProductType) and span.meets(*query.span)
+            if span.product_type in query.product_types and span.meets(*query.span)
         )
         self._bills = BillsRead(connection, query.product_types)
 

@@ -166,7 +166,7 @@ def _balance_changes(
 def _wallets_of(connection: sqlite3.Connection, query: ResultQuery) -> list[_Wallets] | None:
     """The wallets of each product type with fills or bills; None where not both of them are read."""
     all_wallets = []
-    for product_type in query.product_types or tuple(ProductType):
+    for product_type in query.product_types:
         coverage = bill_coverage(connection, product_type)
         fills_until = fills_read_until(connection, product_type)
         if coverage.until is None and not were_read(connection, product_type):

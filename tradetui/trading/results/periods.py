@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.wire.exchange_time import unix_ms, utc_moment
@@ -34,33 +34,15 @@ def quarter_of(moment_ms: int) -> int:
     return moment_ms // QUARTER_MS
 
 
-class QuarterCut(NamedTuple):
-    """A period's whole quarter-hours, from `first` until before `beyond`, and its `ends` (Unix ms, both included)."""
+def cut_by_quarters(since: int, until: int) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    """Cut a period (Unix ms, both included) where it begins or ends within a quarter-hour.
 
-    first: int
-    beyond: int
-    ends: tuple[tuple[int, int], ...]
-
-
-def cut_by_quarters(since: int, until: int) -> QuarterCut:
-    """Cut a period (Unix ms, both included) where it begins or ends within a quarter-hour."""
+    Gives its first whole quarter-hour, the one beyond its last, and its ends (Unix ms, both included).
+    """
     first, beyond = -(-since // QUARTER_MS), (until + 1) // QUARTER_MS
     # A period that lies within one quarter-hour has no second end.
     ends = ((since, first * QUARTER_MS - 1), (beyond * QUARTER_MS, until)) if first <= beyond else ((since, until),)
-    return QuarterCut(first, beyond, tuple(span for span in ends if span[0] <= span[1]))
-
-
-@lru_cache(maxsize=4096)
-def _day_of_hour(hour: int, zone: tzinfo) -> tuple[date, bool]:
-    """The local day of an hour of UTC, and whether all its quarters lie in that day."""
-    first = day_at(4 * hour * QUARTER_MS, zone)
-    return first, day_at((4 * hour + 3) * QUARTER_MS, zone) == first
-
-
-def day_of_quarter(quarter: int, zone: tzinfo) -> date:
-    """The day that a quarter-hour of UTC belongs to in a zone."""
-    day, whole = _day_of_hour(quarter // 4, zone)
-    return day if whole else day_at(quarter * QUARTER_MS, zone)
+    return first, beyond, tuple(span for span in ends if span[0] <= span[1])
 
 
 def day_at(moment_ms: int, zone: tzinfo) -> date:
@@ -99,8 +81,8 @@ def day_start_ms(day: date, zone: tzinfo) -> int:
     midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
     quarter = quarter_of(unix_ms(midnight))
     # Where clocks are put on at midnight, that hour is not there; where they are put back over it, it is there twice.
-    while day_of_quarter(quarter, zone) < day:
+    while day_at(quarter * QUARTER_MS, zone) < day:
         quarter += 1
-    while day_of_quarter(quarter - 1, zone) >= day:
+    while day_at((quarter - 1) * QUARTER_MS, zone) >= day:
         quarter -= 1
     return quarter * QUARTER_MS

@@ -115,7 +115,7 @@ def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType
 
 
 def spans_never_kept(
-    connection: sqlite3.Connection, product_types: Sequence[ProductType] | None, since: int | None
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int | None
 ) -> list[MissingSpan]:
     """Spans before the oldest fill that the exchange still had at the first reading, where a period begins there.
 
@@ -125,7 +125,7 @@ def spans_never_kept(
     spans: list[MissingSpan] = []
     if since is None:
         return spans
-    for product_type in tuple(ProductType) if product_types is None else product_types:
+    for product_type in product_types:
         known_from = _returned_from(connection, product_type)
         if known_from is not None and since < known_from - HOUR_MS:
             first_quarter = first_quarter_before(connection, product_type, known_from)
