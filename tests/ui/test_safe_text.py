@@ -10,7 +10,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 import tradetui.ui
-from tradetui.ui.safe_text import Notice, inside_sentence
+from tradetui.ui.safe_text import Notice, inside_sentence, notify_about, withdraw_about
 
 ROOT = Path(tradetui.ui.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -75,3 +75,23 @@ async def test_a_notice_of_one_line_lays_nothing_out_anew() -> None:
         notice.say("ETHUSDT SHORT closed, and it is said at some length")
         await pilot.pause()
         assert not layouts and "ETHUSDT" in notice.render_line(0).text
+
+
+@pytest.mark.looptime
+async def test_a_message_about_a_symbol_goes_with_newer_news_of_it_and_what_was_sent_only_with_news_of_that() -> None:
+    app = App[None]()
+    async with app.run_test(notifications=True):
+
+        def shown() -> list[str]:
+            return [notification.message for notification in app._notifications]
+
+        notify_about(app, "ETHUSDT", "nothing was sent", was_sent=False)
+        notify_about(app, "BTCUSDT", "closed only", was_sent=True)
+        notify_about(app, "BTCUSDT", "nothing was sent", was_sent=False)
+        notify_about(app, "btcusdt", "NOT SENT", was_sent=False)
+        assert shown() == ["nothing was sent", "closed only", "NOT SENT"]
+        withdraw_about(app, "BTCUSDT", was_sent=False)
+        assert shown() == ["nothing was sent", "closed only"]
+        notify_about(app, "BTCUSDT", "NOT SENT", was_sent=False)
+        notify_about(app, "BTCUSDT", "reversed", was_sent=True)
+        assert shown() == ["nothing was sent", "reversed"]

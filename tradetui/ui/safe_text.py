@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from textual.app import App
 from textual.content import Content
-from textual.notifications import SeverityLevel
+from textual.notifications import Notification, SeverityLevel
 from textual.widgets import Static
 
 from tradetui.wire.text import scrub
@@ -40,6 +41,40 @@ class Notice(Static):
 
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
     app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)
+
+
+@dataclass
+class SymbolNotice(Notification):
+    """A message about a symbol: about a reversal of it that was sent, or else about one that was not."""
+
+    symbol: str = ""
+    was_sent: bool = False
+
+
+def notify_about(
+    app: App[Any],
+    symbol: str,
+    message: str,
+    *,
+    was_sent: bool,
+    severity: SeverityLevel = "information",
+    seconds: float = 4.0,
+) -> None:
+    """Show a message about a symbol in place of what was said of it before."""
+    withdraw_about(app, symbol, was_sent=was_sent)
+    notice = SymbolNotice(scrub(message), "", severity, seconds, symbol=symbol.upper(), was_sent=was_sent)
+    app._notifications.add(notice)  # at once: the next one must find it
+    app._refresh_notifications()
+
+
+def withdraw_about(app: App[Any], symbol: str, *, was_sent: bool) -> None:
+    """Put away the messages about a symbol, since something newer is known of it.
+
+    What happened to a reversal that was sent goes only with news of a sent one.
+    """
+    for notice in list(app._notifications):
+        if isinstance(notice, SymbolNotice) and notice.symbol == symbol.upper() and was_sent >= notice.was_sent:
+            app._unnotify(notice)
 
 
 def withdraw(app: App[Any], message: str) -> None:

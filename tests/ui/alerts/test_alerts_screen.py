@@ -205,3 +205,15 @@ async def test_an_alert_is_made_at_a_position_and_deleted_in_the_list() -> None:
         await pilot.press("n")
         await settled(pilot)
         assert "Fill in or correct: About." in screen_text(stage.app)
+
+
+async def test_what_an_alert_says_of_a_reversal_takes_the_place_of_what_was_said_of_it_before() -> None:
+    stage = AppOnFewRows()
+    async with stage.running(SIZE) as pilot:
+        for symbol, sentence in (("BTCUSDT", "it went on filling"), ("ETHUSDT", "another"), ("BTCUSDT", "reversed")):
+            event = AlertEvent(
+                kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}), key=sentence, sentence=sentence, symbol=symbol, stays=True
+            )
+            stage.app.alerted(Alert(event, 1_785_585_600_000, frozenset({Channel.LINE})))
+        await pilot.pause()
+        assert messages(stage) == ["another", "reversed"]

@@ -194,11 +194,11 @@ async def test_a_release_is_denied_only_where_it_was_refused() -> None:
 
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        assert not await show_release(stage.app, fails(Withheld(("It may still be under way.",))))
+        assert not await show_release(stage.app, fails(Withheld(("It may still be under way.",))), "BTCUSDT")
         await pilot.pause()
         assert newest_message(stage) == "Not released: It may still be under way."
         # The journal has the release, and then the keys it asked to discard cannot be discarded.
-        assert not await show_release(stage.app, fails(KeyStoreUnusable("The store is locked")))
+        assert not await show_release(stage.app, fails(KeyStoreUnusable("The store is locked")), "BTCUSDT")
         await pilot.pause()
         doubt = "It is not known whether it is released: The store is locked. The journal shows it."
         assert newest_message(stage) == doubt

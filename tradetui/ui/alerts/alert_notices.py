@@ -9,15 +9,15 @@ window where the terminal knows neither.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from textual.app import App
-from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen
 
 from tradetui.desk.alerts.rules import Alert, Channel, DesktopSequence, RuleKind
 from tradetui.ui.app_protocols import KeyedScreen
-from tradetui.ui.safe_text import notify
+from tradetui.ui.safe_text import notify, notify_about
 from tradetui.wire.text import scrub
 
 TITLE: Final = "tradetui"
@@ -85,11 +85,13 @@ class AlertNotices:
             self._app.bell()
         if Channel.LINE not in alert.channels:
             return
+        say = partial(notify, self._app)
+        if RuleKind.OUTCOME_UNKNOWN in alert.event.kinds and not alert.test:
+            say = partial(notify_about, self._app, alert.event.symbol, was_sent=True)
         if alert.event.stays:
-            notify(self._app, alert.sentence, severity="error", seconds=_STAYS_S)
+            say(alert.sentence, severity="error", seconds=_STAYS_S)
         elif beside_dialog and not of_a_market:
-            severity: SeverityLevel = "warning" if alert.event.alarm else "information"
-            notify(self._app, alert.sentence, severity=severity, seconds=_SHOWN_S)
+            say(alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S)
 
     def may_ring(self, now: float, *, at_once: bool) -> bool:
         """Whether to ring now, which counts as rung: once for what comes together, so that no busy market rings on."""

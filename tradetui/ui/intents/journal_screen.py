@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
 
 from textual import events, on
@@ -31,7 +32,7 @@ from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog, DeliberateDialo
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.key_queue import LineBox
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.safe_text import notify, notify_about, sanitized
 from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
@@ -135,20 +136,21 @@ class ReleaseDialog(WordDialog[str | None]):
         self.dismiss(self._why)
 
 
-async def show_release(app: App[Any], released: Awaitable[object]) -> bool:
+async def show_release(app: App[Any], released: Awaitable[object], locked_name: str) -> bool:
     """Wait for a release and show its result; returns whether it is known to be released."""
+    say = partial(notify_about, app, locked_name)
     try:
         await released
     except (Withheld, WrongStep) as refused:
         # Another process may have settled or released it meanwhile.
-        notify(app, f"Not released: {refused}", severity="warning", seconds=8)
+        say(f"Not released: {refused}", was_sent=False, severity="warning", seconds=8)
         return False
     except Exception as problem:
         # The step may be in the journal although something failed after it.
         doubt = f"It is not known whether it is released: {problem}. The journal shows it."
-        notify(app, doubt, severity="error", seconds=30)
+        say(doubt, was_sent=True, severity="error", seconds=30)
         return False
-    notify(app, "Released; the journal says so.")
+    say("Released; the journal says so.", was_sent=True)
     return True
 
 
@@ -335,11 +337,12 @@ class JournalScreen(RecordsScreen[Intent]):
         else:
             release = execution.release
             if reason := execution.reason_against_release(intent):
-                notify(self.app, reason, severity="warning")
+                notify_about(self.app, scope_name(intent.scope), reason, was_sent=False, severity="warning")
                 return
 
         def confirmed(why: str) -> None:
-            self.run_worker(self._release(release(intent.id, why)), exit_on_error=False)
+            released = self._release(release(intent.id, why), scope_name(intent.scope))
+            self.run_worker(released, exit_on_error=False)
 
         ask_in_dialog(self, self._release_dialog(intent), confirmed)
 
@@ -351,8 +354,8 @@ class JournalScreen(RecordsScreen[Intent]):
         caution = str(next_step or (DOUBT_CAUTION if ends_doubt else CAUTION))
         return ReleaseDialog(intent.title, _end_of(intent), scope_name(intent.scope), caution, ends_doubt=ends_doubt)
 
-    async def _release(self, released: Awaitable[None]) -> None:
-        await show_release(self.app, released)
+    async def _release(self, released: Awaitable[None], locked_name: str) -> None:
+        await show_release(self.app, released, locked_name)
         await self._read_again()
 
 

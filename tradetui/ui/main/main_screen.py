@@ -25,7 +25,7 @@ from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.safe_text import Notice, notify
+from tradetui.ui.safe_text import Notice, notify, notify_about
 from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
@@ -96,19 +96,19 @@ class VanishedPosition:
 
     def __init__(self, table: RecordTable[Position]) -> None:
         self._table = table
-        self._position: Position | None = None
+        self.position: Position | None = None
 
     def note_key(self, *, in_burst: bool) -> None:
         vanished = self._table.cursor.take_vanished()
         if vanished is not None or not in_burst:
-            self._position = vanished
+            self.position = vanished
 
     @property
     def sentence(self) -> str:
         """Why the key that was pressed acts on no row; empty where no position has closed."""
-        if self._position is None:
+        if self.position is None:
             return ""
-        name = f"{self._position.symbol} {self._position.shown_leg.upper()}"
+        name = f"{self.position.symbol} {self.position.shown_leg.upper()}"
         return f"{name} has just closed; press the key again for the row under the cursor now."
 
 
@@ -457,8 +457,9 @@ class MainScreen(TableScreen):
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:
             return
         on_positions = self.focused_panel == POSITIONS.name
-        if on_positions and (sentence := self._vanished.sentence):
-            notify(self.app, sentence, severity="warning", seconds=10)
+        if on_positions and (gone := self._vanished.position) is not None:
+            sentence = self._vanished.sentence
+            notify_about(self.app, gone.symbol, sentence, was_sent=False, severity="warning", seconds=10)
             return
         record = self.positions_panel.table.cursor.record if on_positions else None
         self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))

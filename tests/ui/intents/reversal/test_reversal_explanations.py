@@ -32,6 +32,7 @@ from tradetui.desk.reversal.sending import Departure
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.fields import CHANGED_BACK
+from tradetui.ui.safe_text import notify_about
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
@@ -243,6 +244,26 @@ async def test_left_without_sending_it_says_so_also_after_tab_too_early() -> Non
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert newest_message(stage).endswith(": nothing was sent.")
         assert posts(stage) == 0
+
+
+async def test_what_was_said_of_a_symbol_is_gone_once_a_newer_dialog_or_outcome_says_more() -> None:
+    stage = AppOnFewRows()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        symbol = dialog._subject.partition(" ")[0]
+        await pilot.press("escape")
+        await pilot.pause()
+        assert newest_message(stage).endswith(": nothing was sent.")
+        notify_about(stage.app, symbol, "an outcome of before", was_sent=True, severity="error", seconds=600)
+        await opened(stage, pilot)
+        assert newest_message(stage) == "an outcome of before", "the preview is newer than what was not sent alone"
+        await press_confirm(pilot)
+        await sent_and_settled(stage, 1)
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert "Settled: reversed" in text_in_one_line(stage)
+        assert not list(stage.app._notifications)
+        await pilot.press("escape")
 
 
 async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:

@@ -294,7 +294,7 @@ class ResultDialog(IssuedKeysDialog):
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._released(why), exit_on_error=False))
 
     async def _released(self, why: str) -> None:
-        if await show_release(self.app, self._creation.release(self._created.intent, why)):
+        if await show_release(self.app, self._creation.release(self._created.intent, why), self._created.kind):
             self.dismiss()
 
 

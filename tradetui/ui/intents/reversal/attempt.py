@@ -28,7 +28,7 @@ from tradetui.ui.intents.reversal.tables.lines import (
     unknown_outcome_lines,
 )
 from tradetui.ui.intents.reversal.tables.table_rows import Room
-from tradetui.ui.safe_text import notify, withdraw
+from tradetui.ui.safe_text import notify_about, withdraw, withdraw_about
 from tradetui.wire.text import counted, scrub
 
 Ending = Callable[[Room], Content]
@@ -71,7 +71,7 @@ class Attempt:
         title = plan.title if plan is not None else f"Reverse {self.shown.subject}"
         self._was_withdrawn = self._departure.withdraw("it was withdrawn")
         if self._was_withdrawn:
-            notify(self.app, f"{title}: NOT SENT. You withdrew it.", severity="warning", seconds=10)
+            self._notify(f"{title}: NOT SENT. You withdrew it.", "warning", 10, was_sent=False)
             return
         sentence = (
             f"{title}: it is sent and cannot be withdrawn. {self.shown.target.symbol} stays locked until the outcome "
@@ -81,7 +81,7 @@ class Attempt:
 
     def _say_until_ended(self, sentence: str, severity: SeverityLevel, seconds: float) -> None:
         """Show a sentence until the intent ends: settled or released, by this session or by another one."""
-        notify(self.app, sentence, severity=severity, seconds=seconds)
+        self._notify(sentence, severity, seconds)
 
         def look() -> None:
             if not self._is_open():
@@ -123,7 +123,7 @@ class Attempt:
         if self.view.is_attached:
             self.view.show_not_sent(why, refused.preview if refused.preview is not self.shown else None)
         else:
-            notify(self.app, f"Reverse {self.shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
+            self._notify(f"Reverse {self.shown.subject}: NOT SENT. {why}", "error", 30, was_sent=False)
 
     async def _follow(self, sent: Sent) -> None:
         progress = sent.progress
@@ -159,6 +159,7 @@ class Attempt:
         if not is_as_previewed:
             self.app.bell()
         if self.view.is_attached:
+            withdraw_about(self.app, self.shown.target.symbol, was_sent=True)
             self.view.show_end(end)
             return
         sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
@@ -171,7 +172,11 @@ class Attempt:
             self._say_until_ended(message, "error", 600)
         else:
             severity: SeverityLevel = "information" if is_as_previewed else "error"
-            notify(self.app, message, severity=severity, seconds=10 if is_as_previewed else 600)
+            self._notify(message, severity, 10 if is_as_previewed else 600)
+
+    def _notify(self, message: str, severity: SeverityLevel, seconds: float, *, was_sent: bool = True) -> None:
+        symbol = self.shown.target.symbol
+        notify_about(self.app, symbol, message, was_sent=was_sent, severity=severity, seconds=seconds)
 
     def _different_orders(self, progress: Progress) -> str:
         """The worst of the orders that differ from the preview, and how many more do; empty where none does."""

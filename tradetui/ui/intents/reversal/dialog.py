@@ -43,7 +43,7 @@ from tradetui.ui.intents.reversal.fields import (
 )
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
 from tradetui.ui.key_bindings.key_queue import LineBox, TypedInput
-from tradetui.ui.safe_text import Notice, notify, sanitized
+from tradetui.ui.safe_text import Notice, notify_about, sanitized, withdraw_about
 from tradetui.wire.text import scrub
 
 _READING_S = 1.0
@@ -102,6 +102,7 @@ class ReversalDialog(LockingDialog[None]):
         self._show_keys()
         self.watch(self._area, "scroll_y", self._scrolled, init=False)
         self.set_interval(_AGE_SHOWN_S, self._show_age)
+        withdraw_about(self.app, self._target.symbol, was_sent=False)
         self._begin_reading()
 
     @property
@@ -361,7 +362,7 @@ class ReversalDialog(LockingDialog[None]):
         if self._phase is Phase.SENDING and self._attempt is not None:
             self._attempt.leave()
         elif self._phase.is_before_confirming:
-            notify(self.app, f"Reverse {self._subject}: nothing was sent.")
+            notify_about(self.app, self._target.symbol, f"Reverse {self._subject}: nothing was sent.", was_sent=False)
         self._phase = Phase.OVER
         self.dismiss(None)
 
