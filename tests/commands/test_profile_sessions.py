@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tradetui.commands.session.bootstrap import open_desk
-from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
+from tradetui.commands.session.profile_sessions import ProfileSessions, appearance_of
 from tradetui.commands.session.screen_state import read_screen_state, write_screen_state
 from tradetui.desk.account.identity import AccountKey, KnownAccounts, stand_in
 from tradetui.exchange.client import TradingClient
@@ -76,12 +76,12 @@ def test_a_profile_that_cannot_be_read_says_why_and_the_others_stay(flags: Flags
 def test_the_look_is_read_when_a_profile_is_opened_again(flags: Flags, tmp_path: Path) -> None:
     sessions = sessions_of(flags)
     alpha = sessions.choices[0]
-    assert alpha.look is not None and flags.config is not None
+    assert alpha.appearance is not None and flags.config is not None
     flags.config.write_text(flags.config.read_text().replace('uid = "11"', 'timezone = "local"\nmouse = false'))
-    look = alpha.look()
-    assert (look.timezone, look.mouse, look.theme) == ("local", False, None)
-    assert look.keep is not None
-    look.keep(ScreenPreferences("tradetui-light"))
+    appearance = alpha.appearance()
+    assert (appearance.timezone, appearance.mouse, appearance.theme) == ("local", False, None)
+    assert appearance.keep is not None
+    appearance.keep(ScreenPreferences("tradetui-light"))
     assert read_screen_state(tmp_path / "data", "alpha")[0] == {"theme": "tradetui-light"}
     assert read_screen_state(tmp_path / "data", "beta")[0] == {}
 
@@ -95,8 +95,8 @@ def test_another_default_in_the_file_does_not_make_the_first_profile_another_one
 
 def test_the_screen_begins_as_the_profile_and_its_choices_say(flags: Flags) -> None:
     environ: dict[str, Any] = {}
-    look = look_of(load(environ, flags))
-    assert (look.theme, look.preferences) == ("light", ScreenPreferences())
+    appearance = appearance_of(load(environ, flags))
+    assert (appearance.theme, appearance.preferences) == ("light", ScreenPreferences())
 
 
 def test_without_a_file_there_is_the_profile_of_the_environment(tmp_path: Path) -> None:
@@ -119,13 +119,13 @@ def test_a_configuration_read_again_gives_stricter_limits_and_names_the_rest(fla
     beta = sessions.choices[1]
     assert beta.reload is not None and flags.config is not None
     again = beta.reload()
-    assert not (again.changed_look or again.taken or again.needs_restart)
+    assert not (again.changed_appearance or again.taken or again.needs_restart)
     text = flags.config.read_text()
     flags.config.write_text(text.replace('theme = "light"', 'max_reversal_size = 2\nuid = "7"\ntimezone = "local"'))
     result = beta.reload()
     assert result.settings.max_reversal_size == 2 and result.settings.uid is None
     assert not result.settings.read_only and not result.reopens
-    assert result.look.timezone == "local"
+    assert result.appearance.timezone == "local"
     assert result.needs_restart == ("uid: 7, was not set",)
     assert "max_reversal_size: 2, was not set" in result.taken
     flags.config.write_text(text)
@@ -176,7 +176,7 @@ def test_choices_that_cannot_be_read_are_not_written_over(tmp_path: Path, monkey
         def failing(*_: object, **__: object) -> str:
             raise OSError(5, "Input/output error")
 
-        disk.setattr(Path, "read_text", failing)
+        disk.setattr(Path, "open", failing)
         with pytest.raises(OSError, match="Input/output error"):
             write_screen_state(tmp_path, "beta", {"theme": "tradetui-dark"})
     assert read_screen_state(tmp_path, "alpha")[0] == {"theme": "tradetui-light"}

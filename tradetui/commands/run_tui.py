@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     route_of(loaded)  # what is wrong with it is said here and not behind the screen
     if not needs_terminal(os.environ):
         return USAGE
-    from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
+    from tradetui.commands.session.profile_sessions import ProfileSessions, appearance_of
     from tradetui.ui.application.app import TradeApp
     from tradetui.ui.application.run_app import run_app
     from tradetui.ui.settings.ui_settings import UiSettings
@@ -34,4 +34,4 @@ def run(args: argparse.Namespace) -> int:
         chosen=sessions.chosen,
         terminal=terminal_abilities(os.environ),
     )
-    return run_app(TradeApp(settings.with_look(look_of(loaded))))
+    return run_app(TradeApp(settings.with_appearance(appearance_of(loaded))))

@@ -16,7 +16,7 @@ from textual.message import Message
 
 from tradetui.ui.key_bindings.binding_registry import OF_MONEY
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.settings.ui_settings import ProfileLook, ScreenPreferences, TableChoice, UiSettings
+from tradetui.ui.settings.ui_settings import ProfileAppearance, ScreenPreferences, TableChoice, UiSettings
 
 if TYPE_CHECKING:
     from textual import events
@@ -106,7 +106,7 @@ class TradingApp(Protocol):
     def refresh_header(self) -> None: ...
     async def leave_lookup(self) -> None: ...
     def copy(self, text: str | None, what: str) -> None: ...
-    def use_look(self, look: ProfileLook) -> None:
+    def use_appearance(self, appearance: ProfileAppearance) -> None:
         """Apply a profile's theme, zone, keys, columns and order."""
 
     def use_mouse(self, *, on: bool) -> None: ...

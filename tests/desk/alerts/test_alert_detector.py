@@ -69,7 +69,7 @@ def ended(number: int, status: str, **other: str) -> TriggerOrder:
 
 @pytest.mark.parametrize("call_ended_s", [None, 7.0])
 def test_the_end_of_a_reversal_that_another_process_sent_is_news(call_ended_s: float | None) -> None:
-    looking = Progress(State.UNKNOWN, SearchStage.LOOKING, "taken up from the journal")
+    looking = Progress(State.UNKNOWN, SearchStage.SEARCHING, "taken up from the journal")
     sent = Sent("tt-1", REVERSAL, NOW_MS, None, looking, call_ended_s=call_ended_s)
     released = Progress(State.RELEASED, SearchStage.ENDED, "released")
     settled = Progress(State.SETTLED, SearchStage.ENDED, "closed only; held now: flat", outcome=Outcome.CLOSED_ONLY)

@@ -18,7 +18,13 @@ from tradetui.ui.application.palette import UNKNOWN_UID, profile_lines
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.settings.ui_settings import ColumnChoice, ProfileLook, ProfileSummary, ScreenPreferences, TableChoice
+from tradetui.ui.settings.ui_settings import (
+    ColumnChoice,
+    ProfileAppearance,
+    ProfileSummary,
+    ScreenPreferences,
+    TableChoice,
+)
 
 pytestmark = pytest.mark.looptime
 
@@ -44,13 +50,15 @@ async def test_control_characters_of_a_configuration_do_not_reach_the_list() -> 
     assert not {character for character in line if ord(character) < 32 or 127 <= ord(character) < 160}
 
 
-def with_looks(stage: AppOnFewRows, **looks: ProfileLook) -> AppOnFewRows:
+def with_appearances(stage: AppOnFewRows, **appearances: ProfileAppearance) -> AppOnFewRows:
     """The stage with what some of its profiles want of the screen."""
     settings: Any = stage.app.settings
     profiles = [
         replace(
             profile,
-            look=(lambda look=looks[profile.name]: look) if profile.name in looks else None,
+            appearance=(lambda appearance=appearances[profile.name]: appearance)
+            if profile.name in appearances
+            else None,
             summary=lambda: SUMMARIES[0],
         )
         for profile in settings.profiles
@@ -60,7 +68,7 @@ def with_looks(stage: AppOnFewRows, **looks: ProfileLook) -> AppOnFewRows:
 
 
 SIDE = POSITIONS.columns[1].id
-ONE_WAY = ProfileLook(
+ONE_WAY = ProfileAppearance(
     theme="light",
     timezone="Asia/Tokyo",
     keys={"zoom": "x", "zum": "w"},
@@ -78,7 +86,7 @@ async def switch(stage: AppOnFewRows, pilot: Any, *keys: str) -> None:
 
 async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_them_along() -> None:
     kept: list[ScreenPreferences] = []
-    stage = with_looks(AppOnFewRows(), **{"one-way": ONE_WAY, "hedge": ProfileLook(keep=kept.append)})
+    stage = with_appearances(AppOnFewRows(), **{"one-way": ONE_WAY, "hedge": ProfileAppearance(keep=kept.append)})
     async with stage.running((200, 60)) as pilot:
         main = stage.app.main
         await switch(stage, pilot, "j")
@@ -118,7 +126,7 @@ async def test_quitting_asks_while_a_new_key_is_not_saved_though_nothing_is_open
 
 
 async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open() -> None:
-    stage = with_looks(AppOnFewRows())
+    stage = with_appearances(AppOnFewRows())
     async with stage.running() as pilot:
         names = [profile.name for profile in stage.app.settings.profiles]
         for opened, keys in (("hedge", ()), ("coin", ("j", "j"))):

@@ -15,7 +15,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.fills import FILLED_ORDER_COLUMNS
 from tradetui.ui.application.palette import NO_FILE, UNCHANGED, reload_configuration
-from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook, ScreenPreferences
+from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileAppearance, ScreenPreferences
 
 pytestmark = pytest.mark.looptime
 
@@ -26,10 +26,10 @@ def with_configuration(stage: AppOnFewRows, **result: Any) -> AppOnFewRows:
     def reload() -> ConfigurationReload:
         settings: DeskSettings = replace(stage.desk.settings, **result.get("limits", {}))
         return ConfigurationReload(
-            result.get("look", ProfileLook()),
+            result.get("appearance", ProfileAppearance()),
             settings,
             result.get("reopens", False),
-            frozenset(result.get("changed_look", ())),
+            frozenset(result.get("changed_appearance", ())),
             result.get("taken", ()),
             result.get("needs_restart", ()),
             result.get("alert_rules", stage.desk.alerts.settings.rules),
@@ -92,11 +92,11 @@ async def test_nothing_new_is_said_too() -> None:
 
 
 async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_chosen_one() -> None:
-    look = ProfileLook(theme="tradetui-light", timezone="Asia/Tokyo", keys={"zoom": "x"})
+    appearance = ProfileAppearance(theme="tradetui-light", timezone="Asia/Tokyo", keys={"zoom": "x"})
     stage = with_configuration(
         AppOnFewRows(preferences=ScreenPreferences("tradetui-red-up")),
-        look=look,
-        changed_look=["theme", "timezone", "keys"],
+        appearance=appearance,
+        changed_appearance=["theme", "timezone", "keys"],
     )
     async with stage.running() as pilot:
         await reloaded(stage, pilot)
@@ -107,7 +107,9 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
 
 
 async def test_columns_that_follow_the_rows_stay_though_no_further_row_comes() -> None:
-    stage = with_configuration(AppOnFewRows(), look=ProfileLook(timezone="Asia/Tokyo"), changed_look=("timezone",))
+    stage = with_configuration(
+        AppOnFewRows(), appearance=ProfileAppearance(timezone="Asia/Tokyo"), changed_appearance=("timezone",)
+    )
     async with stage.running() as pilot:
         tables = [panel.table for panel in stage.app.main.panels.values() if panel.table.rows.count]
         columns = [table.columns for table in tables]

@@ -35,9 +35,9 @@ async def test_a_panel_says_when_it_is_read_again() -> None:
         panels = stage.app.main.panels
         again = {name: panel._shown_sentence.rpartition("\n")[2] for name, panel in panels.items()}
         assert again == {
-            "accounts": "Reading is tried again within 3 s.",
-            "positions": "Reading is tried again within 1 s.",
-            "orders": "Reading is tried again within 1 s.",
-            "fills": "Reading is tried again within 1 s.",
-            "triggers": "Reading is tried again within 5 s.",
+            "accounts": "Reading is tried again within 5 s.",
+            "positions": "Reading is tried again within 2 s.",
+            "orders": "Reading is tried again within 2 s.",
+            "fills": "Reading is tried again within 2 s.",
+            "triggers": "Reading is tried again within 10 s.",
         }

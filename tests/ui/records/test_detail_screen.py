@@ -16,6 +16,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.wire.model_rows import ROWS
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.table import ORDERS
 from tradetui.trading.positions import PositionMarket, StopState, reported
 from tradetui.ui.records.detail_screen import (
     AS_REQUESTED,
@@ -60,6 +61,10 @@ def test_every_field_is_there_with_what_is_unusual() -> None:
     assert fields["leverage"].mark == NOT_SENT
     assert fields["cTime"].value == "2026-08-01 12:00:00.123 UTC"
     assert set(PendingOrder.names()) <= set(fields)
+    titles = {column.id: column.title for column in ORDERS.columns}
+    for name in ("symbol", "cTime", "presetStopLossPrice", "size"):
+        assert fields[name].title == titles[name]
+    assert (fields["product type"].title, fields["clientOid"].title) == ("Type", "Client id")
 
 
 def test_a_field_under_another_spelling_is_shown_as_it_came_and_under_which_name() -> None:
@@ -123,6 +128,8 @@ def test_a_position_tells_what_it_is_worth_and_a_coin_margined_one_in_both_coins
     assert fields["unrealizedPL"].value == "-0.01"
     assert (fields["unrealised in USDT"].value, fields["unrealised in USDT"].mark) == ("-840.00", DERIVED)
     assert fields["value"].value == "42,000.0"
+    titles = [fields[name].title for name in ("openPriceAvg", "holdSide", "return on margin", "unrealised in USDT")]
+    assert titles == ["Entry", "Side", "ROI %", "Unrealised in USDT"]
     assert (fields["return on margin"].value, fields["funding rate"].value) == ("-20 %", "0.01 %")
     assert fields["next funding in USDT"].value == "-4.20000"
     assert (fields["nearest stop"].value, fields["next funding"].value) == ("none", "—")

@@ -386,7 +386,7 @@ async def test_fills_that_are_read_again_are_a_reason_to_go_on_looking_and_no_fa
 
         monkeypatch.setattr(on.execution._market_state, "held", read_again)
         sentences = [progress.sentence async for progress in on.execution.follow(sent)]
-        assert "looking: all fills are read again" in sentences
+        assert "searching: all fills are read again" in sentences
         assert not caplog.records
 
 

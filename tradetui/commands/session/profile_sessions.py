@@ -13,8 +13,8 @@ from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, known_profiles, load
 from tradetui.ui.settings.ui_settings import (
     ConfigurationReload,
+    ProfileAppearance,
     ProfileChoice,
-    ProfileLook,
     ProfileSummary,
     preferences_from,
 )
@@ -62,10 +62,10 @@ class ProfileSessions:
         flags = self._flags if self._first.file is None else replace(self._flags, profile=name)
         return load(self._first.environ, flags)
 
-    def _look(self, name: str) -> ProfileLook:
+    def _look(self, name: str) -> ProfileAppearance:
         if name not in self._to_open:
             self._to_open[name] = self._load(name)
-        return look_of(self._to_open[name])
+        return appearance_of(self._to_open[name])
 
     def _open_desk(self, name: str) -> Desk:
         from tradetui.commands.session.bootstrap import close_data_dir, open_desk
@@ -91,10 +91,10 @@ class ProfileSessions:
         waiting = tuple(change for change in after.changes if change.effect is Effect.RESTART)
         taken = tuple(str(change) for change in after.changes if change not in waiting)
         return ConfigurationReload(
-            look=look_of(effective),
+            appearance=appearance_of(effective),
             settings=desk_settings(effective),
             reopens=reopens,
-            changed_look=SCREEN_SETTINGS & {change.key for change in after.changes},
+            changed_appearance=SCREEN_SETTINGS & {change.key for change in after.changes},
             taken=(*taken, _NO_SYMBOL_LEFT) if after.no_symbol_left else taken,
             needs_restart=tuple(map(str, waiting)),
             alert_rules=profile_rules(after.profile),
@@ -109,11 +109,11 @@ class ProfileSessions:
         return ProfileSummary(urlsplit(loaded.profile.base_url).netloc, _known_uid(loaded), mode)
 
 
-def look_of(loaded: LoadedProfile) -> ProfileLook:
+def appearance_of(loaded: LoadedProfile) -> ProfileAppearance:
     """A profile's settings of the screen, with the choices made in it before."""
     profile = loaded.profile
     stored, notice = screen_state.read_screen_state(loaded.data_dir, loaded.name)
-    return ProfileLook(
+    return ProfileAppearance(
         theme=profile.theme if "theme" in profile.model_fields_set else None,
         timezone=profile.timezone,
         exact_figures=profile.figures == "exact",

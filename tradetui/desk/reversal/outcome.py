@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 class SearchStage(StrEnum):
     """How far the search for the outcome is."""
 
-    LOOKING = "looking"
+    SEARCHING = "searching"
     """Nothing is known of the order yet, or what was read cannot be used."""
     SO_FAR = "so far"
     """Something of it is seen: a part that has filled, or an effect that may not be all of it."""

@@ -105,7 +105,7 @@ def sent_of(intent: Intent) -> Sent:
         plan_of(intent),
         int(details.get("stamp_ms") or 0),
         details.get("newest_fill"),
-        Progress(intent.state, SearchStage.LOOKING, "taken up from the journal"),
+        Progress(intent.state, SearchStage.SEARCHING, "taken up from the journal"),
         frozenset(details.get("recent_fills", ())),
     )
 

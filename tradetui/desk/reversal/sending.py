@@ -262,7 +262,7 @@ class Sending:
             preview.plan.with_client_oid(self.intent),
             self._stamp_ms,
             preview.newest_fill,
-            Progress(state, SearchStage.LOOKING, sentence),
+            Progress(state, SearchStage.SEARCHING, sentence),
             preview.recent_fills,
             call_ended_s=self._clock.monotonic(),
             acknowledged=reply is not None,

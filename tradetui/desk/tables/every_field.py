@@ -42,7 +42,7 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
     """The column of a field by its annotation; unknown where no record is behind a row."""
     attribute = model._attributes[name]
     field = model.model_fields[attribute]
-    title = _title(name)
+    title = field_title(name)
     width = max(len(title), 10)
 
     def value(row: object) -> object:
@@ -88,7 +88,8 @@ def _holds_decimal(annotation: object) -> bool:
     return annotation is Decimal or any(_holds_decimal(part) for part in get_args(annotation))
 
 
-def _title(name: str) -> str:
+def field_title(name: str) -> str:
+    """The title of a field of the interface that no table gives another one."""
     if name in _TITLES:
         return _TITLES[name]
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)

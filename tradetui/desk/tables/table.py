@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, cast
@@ -51,7 +51,7 @@ class Table(Generic[RowT_co]):
 
     `key` is the key that opens it, `label` its name beside a key, `subject` its rows in the middle of a sentence, and
     `nothing` says what it means that there is no row. `interval_s` is how often it is read, in seconds; None for what
-    is looked up. `fields_shown` are fields of the interface that its columns show under other names. `history_title`
+    is looked up. `fields_shown` has the fields of the interface whose column has another id, with that. `history_title`
     is set where every row that was ever seen is kept. `hint` says beside the title how the rows are to be read,
     `other_view` how else they can be shown.
     """
@@ -64,7 +64,7 @@ class Table(Generic[RowT_co]):
     endpoint_name: str
     nothing: str
     interval_s: float | None = None
-    fields_shown: frozenset[str] = frozenset()
+    fields_shown: Mapping[str, str] = field(default_factory=dict)
     history_title: str | None = None
     hint: str = ""
     other_view: OtherView | None = None
@@ -90,8 +90,14 @@ class Table(Generic[RowT_co]):
         from tradetui.desk.tables.every_field import field_columns
 
         chosen = (*self.columns, *self.view.more_columns)
-        taken = {column.id for column in chosen} | self.fields_shown
+        taken = {column.id for column in chosen} | self.fields_shown.keys()
         return (*chosen, *field_columns(self.endpoint.row, taken))
+
+    def title_of(self, name: str) -> str:
+        """The title of the column of a field, or of a figure by its column's id; empty where there is no column."""
+        column_id = self.fields_shown.get(name, name)
+        titles = (column.title for column in (*self.columns, *self.view.more_columns) if column.id == column_id)
+        return next(titles, "")
 
     def default_columns(self, rows: Iterable[RowT_co]) -> tuple[Column[RowT_co], ...]:
         view = self.view
@@ -135,7 +141,14 @@ POSITIONS: Final[Table[Position]] = Table(
     label="Positions",
     subject="the positions",
     endpoint_name="futures.positions",
-    fields_shown=frozenset({"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"}),
+    fields_shown={
+        "holdSide": "leg",
+        "total": "size",
+        "openPriceAvg": "entry",
+        "markPrice": "mark",
+        "unrealizedPL": "unrealised",
+        "achievedProfits": "realised",
+    },
     nothing="No open position.\nOne opened anywhere appears here within seconds.",
     interval_s=2.0,
 )

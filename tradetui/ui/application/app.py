@@ -29,7 +29,13 @@ from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify, withdraw
 from tradetui.ui.settings.themes import first_theme
-from tradetui.ui.settings.ui_settings import PreferenceWriter, ProfileLook, ScreenPreferences, TableChoice, UiSettings
+from tradetui.ui.settings.ui_settings import (
+    PreferenceWriter,
+    ProfileAppearance,
+    ScreenPreferences,
+    TableChoice,
+    UiSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,9 +259,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
             self.main.opening(profile.name)
         try:
             await self._open_desk.close()
-            if not is_first and profile.look is not None:
+            if not is_first and profile.appearance is not None:
                 await self._preference_writer.written()
-                self.use_look(await self._read(profile.look))
+                self.use_appearance(await self._read(profile.appearance))
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
@@ -349,8 +355,8 @@ class TradeApp(TextualApp, inherit_bindings=False):
         own = profile_bindings(settings.keys)
         self.settings, self._key_troubles = replace(settings, keys=own.taken), own.troubles
 
-    def use_look(self, look: ProfileLook) -> None:
-        self._take_settings(self.settings.with_look(look))
+    def use_appearance(self, appearance: ProfileAppearance) -> None:
+        self._take_settings(self.settings.with_appearance(appearance))
         self.preferences = self.settings.preferences
         self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
         self.set_keymap(dict(self.settings.keys))

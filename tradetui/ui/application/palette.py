@@ -139,12 +139,12 @@ def _apply(trading_app: TradingApp, result: ConfigurationReload) -> None:
         desk.zone = result.settings.zone
         if result.alert_rules != desk.alerts.settings.rules:
             desk.alerts.use_rules(result.alert_rules)
-    if result.changed_look:
+    if result.changed_appearance:
         preferences = trading_app.preferences
-        if "theme" in result.changed_look:
+        if "theme" in result.changed_appearance:
             # The theme chosen on the screen would hide the one that was just written.
             preferences = replace(preferences, theme=None)
-        trading_app.use_look(replace(result.look, preferences=preferences))
+        trading_app.use_appearance(replace(result.appearance, preferences=preferences))
     if result.reopens:
         trading_app.open_profile(trading_app.chosen)
 

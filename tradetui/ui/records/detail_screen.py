@@ -1,4 +1,4 @@
-"""The detail view of one row: every field as this program read it, beside the text that the exchange sent.
+"""The detail view of one row: every field under the table's name for it, as read and as the exchange sent it.
 
 Nothing that the exchange sent is left out: fields that cannot be read are listed, and so are those that the interface
 does not name. `fields_of` lists the fields, `DetailScreen` shows them.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from typing import ClassVar, Final
 
+from pydantic.alias_generators import to_camel
 from textual import getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -21,9 +22,11 @@ from textual.containers import Vertical
 from tradetui.desk.tables.cells.cell_format import LONGEST_DERIVED, UNKNOWN, number, percent_points
 from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.columns.positions import NO_LIQUIDATION
+from tradetui.desk.tables.every_field import field_title
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
+from tradetui.desk.tables.table import POSITIONS, TABLES, Table
 from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.trading.position_figures import (
     in_dollars,
@@ -42,6 +45,7 @@ from tradetui.ui.settings.ui_settings import MachineZone
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.json_text import dump_json
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
 
 UNREADABLE = "cannot be read"
@@ -55,12 +59,16 @@ _HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of the view: `received` is empty for what the exchange did not send, `mark` for an ordinary field."""
+    """One line of the view, under the interface's name and the one that the row's table has for it.
+
+    `received` is empty for what the exchange did not send, `mark` for an ordinary field.
+    """
 
     name: str
     value: str
     received: str
     mark: str = ""
+    title: str = ""
 
 
 class DetailScreen(DimmingScreen[None]):
@@ -136,6 +144,36 @@ class DetailScreen(DimmingScreen[None]):
 
 def fields_of(row: object, zone: tzinfo) -> Iterator[Field]:
     """Every field of a row: this program's own, then the interface's in its order, then those it does not name."""
+    table = _table_of(row)
+    for field in _untitled_fields(row, zone):
+        is_received = field.mark not in (DERIVED, AS_REQUESTED)
+        name = field.name if is_received else _FIGURES.get(field.name, to_camel(field.name.replace(" ", "_")))
+        title = "" if table is None else table.title_of(name)
+        yield replace(field, title=title or (field_title(name) if is_received else _capitalised(field.name)))
+
+
+def _capitalised(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+_FIGURES: Final[Mapping[str, str]] = {
+    "return on margin": "roi",
+    "away from liquidation": "liquidation",
+    "nearest stop": "stop",
+    "product type": "productType",
+}
+"""Figures of a position whose columns have another id."""
+
+
+def _table_of(row: object) -> Table[object] | None:
+    """The table whose rows are of this kind."""
+    if isinstance(row, Position):
+        return POSITIONS
+    kind = FuturesFill if isinstance(row, FilledOrder) else type(record_of(row))
+    return next((table for table in TABLES.values() if table.endpoint.row is kind), None)
+
+
+def _untitled_fields(row: object, zone: tzinfo) -> Iterator[Field]:
     record = record_of(row)
     if isinstance(row, FilledOrder):
         yield from _order_and_fills(row, zone)
@@ -242,13 +280,22 @@ def _received_text(value: object) -> str:
     return dump_json(value)
 
 
+def _interface_name(field: Field) -> str:
+    return "" if field.mark in (DERIVED, AS_REQUESTED) else field.name
+
+
+def _quiet(_: Field) -> Tone:
+    return Tone.MUTED
+
+
 def _mark_tone(field: Field) -> Tone:
     return Tone.WARN if field.mark in (UNREADABLE, EXTRA) else Tone.MUTED
 
 
 _COLUMNS: Final[tuple[Column[Field], ...]] = (
-    Column("name", "Field", 22, lambda field: field.name, lambda field, _: field.name),
+    Column("title", "Field", 22, lambda field: field.title, lambda field, _: field.title),
     Column("value", "Read as", 29, lambda field: field.value, lambda field, _: field.value),
+    Column("name", "Interface", 22, _interface_name, lambda field, _: _interface_name(field), tone=_quiet),
     Column("mark", "Note", 20, lambda field: field.mark, lambda field, _: field.mark, tone=_mark_tone),
     Column("received", "As received", 40, lambda field: field.received, lambda field, _: field.received),
 )

@@ -77,7 +77,7 @@ KeepPreferences: TypeAlias = Callable[[ScreenPreferences], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileLook:
+class ProfileAppearance:
     """A profile's settings of the screen, the choices made in it, and the function that keeps them.
 
     `theme` is the one the profile names, None where it names none.
@@ -98,14 +98,14 @@ class ConfigurationReload(NamedTuple):
     """The present configuration of the open profile.
 
     `settings` has the limits to go on with, never looser than before. `reopens` is whether the session may do less as a
-    whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_look` are the names
-    of changed settings of look and keys. `alert_rules` are the new rules.
+    whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_appearance` has the
+    names of changed settings of appearance and keys. `alert_rules` are the new rules.
     """
 
-    look: ProfileLook
+    appearance: ProfileAppearance
     settings: DeskSettings
     reopens: bool
-    changed_look: frozenset[str]
+    changed_appearance: frozenset[str]
     taken: tuple[str, ...]
     needs_restart: tuple[str, ...]
     alert_rules: tuple[Rule, ...]
@@ -124,20 +124,20 @@ class ProfileSummary(NamedTuple):
 class ProfileChoice:
     """A profile to switch to. Its functions block, so they are called in a thread.
 
-    `open_desk` builds its desk, `look` reads its settings of the screen (None: the present ones), `summary` reads its
-    line in the list of profiles.
+    `open_desk` builds its desk, `appearance` reads its settings of the screen (None: the present ones), `summary` reads
+    its line in the list of profiles.
     """
 
     name: str
     open_desk: Callable[[], Desk]
-    look: Callable[[], ProfileLook] | None = None
+    appearance: Callable[[], ProfileAppearance] | None = None
     summary: Callable[[], ProfileSummary] = ProfileSummary
     reload: Callable[[], ConfigurationReload] | None = None
     """Reads the configuration of the open profile again; None where there is no configuration."""
 
 
 @dataclass(frozen=True)
-class UiSettings(ProfileLook):
+class UiSettings(ProfileAppearance):
     """The badges at the start, all profiles, and the open one's settings of the screen."""
 
     environment: str
@@ -147,8 +147,10 @@ class UiSettings(ProfileLook):
     terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
     inline_start: bool = False
 
-    def with_look(self, look: ProfileLook) -> UiSettings:
-        return replace(self, **{look_field.name: getattr(look, look_field.name) for look_field in fields(ProfileLook)})
+    def with_appearance(self, appearance: ProfileAppearance) -> UiSettings:
+        return replace(
+            self, **{setting.name: getattr(appearance, setting.name) for setting in fields(ProfileAppearance)}
+        )
 
 
 def preferences_from(stored: Mapping[str, Any]) -> ScreenPreferences:

@@ -130,7 +130,7 @@ class OutcomeTracker:
         if logged:
             _log.warning("intent %s: a look failed: %s", search.sent.intent, why, exc_info=True)
         if not search.is_watching:
-            search.publish(Progress(search.state, SearchStage.LOOKING, f"looking: {why}"))
+            search.publish(Progress(search.state, SearchStage.SEARCHING, f"searching: {why}"))
 
     def _pause(self, search: _Search) -> float:
         """Seconds until the next look; one that goes on for long must not take the budget from everything else."""
@@ -186,7 +186,7 @@ class OutcomeTracker:
         if contradicts:
             await self._write_contradiction(search, look.contradiction)
         if look.unreadable:
-            search.publish(Progress(search.state, SearchStage.LOOKING, f"looking: {look.unreadable}"))
+            search.publish(Progress(search.state, SearchStage.SEARCHING, f"searching: {look.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
             return await self._settle(search, look, classification)
         else:
@@ -256,7 +256,7 @@ class OutcomeTracker:
             search.state = State.UNKNOWN
         if not await self._intents.note(sent.intent, State.SETTLED, details, prior=search.state):
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
-            search.publish(Progress(search.state, SearchStage.LOOKING, sentence, held, effect))
+            search.publish(Progress(search.state, SearchStage.SEARCHING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells
         search.state, search.settled_s = State.SETTLED, None if final else self._clock.monotonic()
         sentence = _settled_sentence(look, classification, inferred=inferred)
@@ -363,7 +363,7 @@ def _so_far(state: State, look: Observation, classification: Classification) -> 
         case Standing.LAGGING:
             sentence = f"so far, {_how_much(classification)}; the order has filled, the position does not show it yet"
         case Standing.UNSEEN | Standing.ABSENT:
-            stage, sentence = SearchStage.LOOKING, "looking: the order is not visible yet"
+            stage, sentence = SearchStage.SEARCHING, "searching: the order is not visible yet"
         case _:
             sentence = f"so far, {classification.outcome}: {look.held}"
     return Progress(state, stage, sentence, look.held, classification.effect)

@@ -270,7 +270,7 @@ class Frame(Vertical):
         elif preview is None:
             self._show_state("reading …")
         elif phase is Phase.SENDING:
-            self._show_state("sent · looking for the outcome …" if has_left else "sending …")
+            self._show_state("sent · searching for the outcome …" if has_left else "sending …")
         else:
             age_s, took_s = max(0.0, now - preview.read_at), preview.read_at - preview.requested_at
             took = f", took {took_s:.1f} s" if took_s >= _SLOW_S else ""
