@@ -189,7 +189,7 @@ def _watch_options(watch: argparse.ArgumentParser) -> None:
         help=f"which of {', '.join(EVENT_KINDS)} to print; all if left out",
     )
     watch.add_argument("--json", action="store_true", help="a JSON object a line")
-    since = "go on after this event; or from a time: ISO 8601 in the profile's time zone, a span such as 1h, or ms"
+    since = "go on after this event; or from a time: yesterday, ISO 8601 in the profile's time zone, 1h ago, or ms"
     watch.add_argument("--since", metavar="EVENT_ID", help=f"{since} (default: now)")
     watch.epilog = _WATCH_EPILOG
 

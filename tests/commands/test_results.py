@@ -352,7 +352,7 @@ def test_one_symbol_and_one_product_type_alone(point_at_archive: Point, capsys: 
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
-        (["pnl", "--since", "yesterday"], "--since"),
+        (["pnl", "--since", "soon"], "--since"),
         (["trips", "--until", "soon"], "--until"),
         (["pnl", "--since", "1d", "--until", "2d"], "--since: must be before --until"),
         (["trips", "--since", "2026-01-02", "--until", "2026-01-01"], "--since: must be before --until"),

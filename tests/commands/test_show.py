@@ -363,7 +363,7 @@ def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["fills", "--since", "yesterday"], "--since"),
+        (["fills", "--since", "soon"], "--since: must be a day, a month, a time, or a span"),
         (["fills", "--since", "200d"], "--until: at most three months, taken as 90 days, after --since"),
         (["triggers", "--until", "200d"], "--since: required where --until is more than three months ago"),
         (["convert", "--since", "200d"], "--until: at most 90 days after --since"),

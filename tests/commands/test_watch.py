@@ -117,7 +117,7 @@ def test_a_lost_link_is_said_once_and_a_wrong_key_at_once(point: Point) -> None:
 
 def test_what_cannot_be_watched_or_resumed_names_option_rule_and_remedy(point: Point, capsys: Capture) -> None:
     point()
-    assert main(["watch", "--since", "yesterday"]) == USAGE
+    assert main(["watch", "--since", "soon"]) == USAGE
     assert "--since: must be the id of an event, or a time" in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:
         main(["watch", "positions"])

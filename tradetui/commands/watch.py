@@ -60,7 +60,7 @@ def _resume_point(text: str, loaded: LoadedProfile) -> EventId | int:
             "--since",
             "must be the id of an event, or a time",
             text,
-            "Give the id of the last line that you have, or ISO 8601, a span such as 1h, or milliseconds.",
+            "Give the id of the last line that you have, or a time such as yesterday, 1h, or 2026-11-20T15:30.",
         ) from None
 
 

@@ -2,14 +2,16 @@
 
 Which ends a request gives, how long a span may be, and how a longer one is cut.
 
-Reads a time that was typed, on the command line or in a form: ISO 8601, `7d` ago, or Unix milliseconds.
+Reads a time that was typed, on the command line or in a form: `last week`, `2026-11`, ISO 8601, `7d` ago, or Unix
+milliseconds.
 """
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -96,17 +98,70 @@ def split_span(start: int, end: int, piece: int) -> Iterator[tuple[int, int]]:
 
 _AGO = re.compile(r"^(?P<count>\d{1,9})(?P<unit>[smhdw])(?: +ago)?$", re.IGNORECASE)
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_DAY = re.compile(r"(?:(?P<year>\d{4})-)?(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?", re.ASCII)
+_MONTH = re.compile(r"(?P<month>[a-z]{3,9})(?: (?P<year>\d{4}))?", re.ASCII)
+_MONTHS = tuple(date(2000, number, 1).strftime("%B").lower() for number in range(1, 13))
+_MONTH_NUMBERS = {name[:count]: number for number, name in enumerate(_MONTHS, 1) for count in range(3, len(name) + 1)}
 _SMALLEST_MS = 100_000_000_000
 """Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
+_FEWEST_DIGITS: Final = 9
+"""A number with fewer digits is no time in seconds either (it would be in 1973 as well)."""
 _LARGEST_MS = 4_102_444_800_000
 """The end of this century; what is beyond may be beyond the calendar."""
 
 
-def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_end: bool = False) -> int:
-    """A time in Unix milliseconds from ISO 8601 (in `zone` unless it names another), `7d` ago, or milliseconds.
+class NamedDays(NamedTuple):
+    """The days that a text names, both included; `has_year` says whether the text leaves no choice of their year."""
 
-    "7d ago" reads as `7d` does, in capitals too. A day alone is its first millisecond, or its last `at_end`. UTC or the
-    name of `zone` may follow a time. Raises InvalidRequest where the text is none of the three.
+    first: date
+    last: date
+    has_year: bool = True
+
+
+def named_days(text: str, today: date) -> NamedDays | None:
+    """The days of `yesterday`, `last week`, `november`, `2026-11`, `11-20` or `2026-11-20`; None where none are named.
+
+    Weeks begin on Monday. A day or month without a year is the last one that has begun.
+    """
+    name = " ".join(text.lower().split())
+    if name in ("today", "yesterday"):
+        day = today - timedelta(days=name == "yesterday")
+        return NamedDays(day, day)
+    which, _, rest = name.partition(" ")
+    if which in ("this", "last") and rest in ("week", "month", "year"):
+        return _days_around(today if which == "this" else _days_around(today, rest).first - timedelta(days=1), rest)
+    try:
+        if (parts := _MONTH.fullmatch(name)) is not None and parts["month"] in _MONTH_NUMBERS:
+            return _days_of(parts["year"], _MONTH_NUMBERS[parts["month"]], None, today)
+        if (parts := _DAY.fullmatch(name)) is not None and (parts["year"] or parts["day"]):
+            return _days_of(parts["year"], int(parts["month"]), parts["day"], today)
+        day = date.fromisoformat(name.upper())
+    except ValueError:
+        return None
+    return None if name.isdecimal() else NamedDays(day, day)
+
+
+def _days_of(year: str | None, month: int, day: str | None, today: date) -> NamedDays:
+    first = date(int(year or today.year), month, int(day or 1))
+    if year is None and first > today:
+        first = first.replace(year=today.year - 1)
+    return NamedDays(first, first if day else _days_around(first, "month").last, year is not None)
+
+
+def _days_around(day: date, unit: str) -> NamedDays:
+    """The week, month or year that a day is in."""
+    if unit == "week":
+        monday = day - timedelta(days=day.weekday())
+        return NamedDays(monday, monday + timedelta(days=6))
+    first, last = (1, 12) if unit == "year" else (day.month, day.month)
+    return NamedDays(date(day.year, first, 1), date(day.year, last, monthrange(day.year, last)[1]))
+
+
+def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_end: bool = False) -> int:
+    """A time in Unix milliseconds from named days, ISO 8601 (in `zone` unless it names another), `7d` ago, or itself.
+
+    "7d ago" reads as `7d` does, in capitals too. Days are their first millisecond, or their last `at_end`. UTC or the
+    name of `zone` may follow a time. Raises InvalidRequest where the text is none of these.
     """
     text = text.strip()
     if ago := _AGO.match(text):
@@ -116,20 +171,22 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_en
         return moment_ms
     if text.startswith("-") and _AGO.match(text[1:]):
         raise InvalidRequest(flag, "must not have a minus: a span counts back by itself", text, f"Try {text[1:]}.")
-    if text.isascii() and text.isdecimal() and len(text) <= 18:
+    if text.isascii() and text.isdecimal() and _FEWEST_DIGITS <= len(text) <= 18:
         if int(text) >= _SMALLEST_MS:
             return _within_century(int(text), text, flag)
         raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
+    today = utc_moment(now_ms).astimezone(zone).date()
+    days = named_days(text, today)
     try:
-        moment = _from_iso(text, zone)
+        if days is not None:
+            moment = datetime.combine(days.last if at_end else days.first, time())
+        else:
+            moment = _from_iso(text, zone)
     except ValueError:
-        raise InvalidRequest(
-            flag,
-            "must be ISO 8601, a span such as 7d, or milliseconds",
-            text,
-            "For example 2026-11-01, 2026-11-01T09:30, 36h, 1793491200000.",
-        ) from None
-    last_of_day = at_end and is_day(text)
+        example = f"{today - timedelta(days=1)}T15:30"
+        remedy = f"For example yesterday, {_MONTHS[today.month - 1]}, {example}."
+        raise InvalidRequest(flag, "must be a day, a month, a time, or a span such as 7d", text, remedy) from None
+    last_of_day = at_end and days is not None
     if last_of_day and moment.date() < date.max:
         moment += timedelta(days=1)
     if moment.tzinfo is None:
@@ -162,23 +219,15 @@ def _within_century(moment_ms: int, text: str, flag: str) -> int:
 
 
 def end_until_now(moment_ms: int, now_ms: int, name: str, text: str, zone: tzinfo) -> int:
-    """The end of a time span as the exchange accepts it, which may refuse a future one: today lasts until now.
+    """The end of a time span as the exchange accepts it, which may refuse a future one: days that began last until now.
 
-    Raises InvalidRequest where it is after today in the zone.
+    Raises InvalidRequest where it begins after today in the zone.
     """
     today = datetime.fromtimestamp(now_ms / 1000, zone).date()
-    if moment_ms > milliseconds(today.isoformat(), now_ms, name, zone, at_end=True):
+    last_of_today = milliseconds(today.isoformat(), now_ms, name, zone, at_end=True)
+    if moment_ms > last_of_today and milliseconds(text, now_ms, name, zone) > last_of_today:
         raise InvalidRequest(name, "must not be after today", text, "Without it, the end is now.")
     return min(moment_ms, now_ms)
-
-
-def is_day(text: str) -> bool:
-    """Whether a text names a day without a time."""
-    try:
-        date.fromisoformat(text.strip())
-    except ValueError:
-        return False
-    return not text.strip().isdecimal()
 
 
 def is_ago(text: str) -> bool:

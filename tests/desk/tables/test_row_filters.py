@@ -37,6 +37,9 @@ def ms(year: int, month: int, day: int, hour: int = 0, minute: int = 0, *, zone:
         ("today", "", (ms(2026, 11, 21), None), "today"),
         ("today", "today", (ms(2026, 11, 21), ms(2026, 11, 22) - 1), "today"),
         ("yesterday", "yesterday", (ms(2026, 11, 20), ms(2026, 11, 21) - 1), "20 Nov"),
+        ("last week", "last week", (ms(2026, 11, 9), ms(2026, 11, 16) - 1), "9 Nov to 15 Nov"),
+        ("october", "2026-10", (ms(2026, 10, 1), ms(2026, 11, 1) - 1), "1 Oct to 31 Oct"),
+        ("this month", "", (ms(2026, 11, 1), None), "since 1 Nov"),
         ("7d", "", (NOW_MS - 7 * 86_400_000, None), "since 14 Nov 15:42"),
         ("2026-11-14", "11-20", (ms(2026, 11, 14), ms(2026, 11, 21) - 1), "14 Nov to 20 Nov"),
         ("12-24", "", (ms(2025, 12, 24), None), "since 24 Dec 2025"),
@@ -65,9 +68,11 @@ def test_a_day_that_was_today_is_named_the_day_after() -> None:
 @pytest.mark.parametrize(
     ("texts", "field", "remedy"),
     [
-        ({"from": "soon"}, "from", "today, yesterday, 7d"),
-        ({"from": "2026-13-01"}, "from", "today, yesterday, 7d"),
-        ({"from": "12"}, "from", "today, yesterday, 7d"),
+        ({"from": "soon"}, "from", "yesterday, november, 2026-11-20T15:30."),
+        ({"from": "2026-13-01"}, "from", "yesterday, november, 2026-11-20T15:30."),
+        ({"from": "12"}, "from", "yesterday, november, 2026-11-20T15:30."),
+        ({"from": "december", "to": "january"}, "from", "a year as in 2025-12-01."),
+        ({"from": "this month", "to": "last month"}, "to", "Swap the two"),
         ({"from": "today", "to": "yesterday"}, "to", "Swap the two"),
         ({"from": "11-20", "to": "11-25"}, "to", "or give their years"),
         ({"from": "11-25", "to": "11-20"}, "from", "Give the earlier date first, or a year as in 2025-11-25."),
@@ -75,8 +80,8 @@ def test_a_day_that_was_today_is_named_the_day_after() -> None:
         ({"from": "12-24", "to": "01-05"}, "from", "a year as in 2025-12-24."),
         ({"from": "11-25", "to": "today"}, "from", "a year as in 2025-11-25."),
         ({"from": "11-22", "to": "2h"}, "from", "a year as in 2025-11-22."),
-        ({"from": "0d"}, "from", "today, yesterday, 7d"),
-        ({"from": "00H ago"}, "from", "today, yesterday, 7d"),
+        ({"from": "0d"}, "from", "today, 36h, 7d."),
+        ({"from": "00H ago"}, "from", "today, 36h, 7d."),
         ({"from": "7d", "to": "0d"}, "to", "Leave it empty"),
         ({"symbol": "BTC;"}, "symbol", "BTCUSDT ETHUSDT"),
     ],
@@ -125,17 +130,22 @@ def test_where_days_are_whole_a_time_of_day_is_refused(text: str) -> None:
     for field in ("from", "to"):
         chosen, problems = read_date_filter({field: text}, NOW_MS, UTC, whole_days=True)
         assert chosen is None
-        assert problems[field].startswith(f"{field}: must be a whole day, because results are of whole days")
-        assert problems[field].endswith("Give days without a time: today, yesterday, 7d, 11-20, 2026-11-20.")
+        assert problems[field].startswith(f"{field}: must be whole days, because results are of whole days")
+        assert problems[field].endswith("For example yesterday, last week, 2026-11.")
 
 
 @pytest.mark.parametrize(("zone", "first", "last"), [(UTC, 14, 19), (EAST, 15, 20)])
-def test_where_days_are_whole_a_span_of_days_reaches_their_ends(zone: tzinfo, first: int, last: int) -> None:
+def test_where_days_are_whole_named_ones_and_spans_of_days_reach_their_ends(
+    zone: tzinfo, first: int, last: int
+) -> None:
     chosen, problems = read_date_filter({"from": "7d", "to": "2d"}, NOW_MS, zone, whole_days=True)
     assert not problems
     assert chosen is not None
     bounds = ms(2026, 11, first, zone=zone), ms(2026, 11, last + 1, zone=zone) - 1
     assert (chosen.since, chosen.until) == bounds
+    chosen, problems = read_date_filter({"from": "october", "to": "last week"}, NOW_MS, zone, whole_days=True)
+    assert chosen is not None
+    assert (chosen.since, chosen.until) == (ms(2026, 10, 1, zone=zone), ms(2026, 11, 16, zone=zone) - 1)
 
 
 def test_rows_of_every_kind_are_held_to_their_own_moment_and_symbol() -> None:

@@ -470,7 +470,7 @@ async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_an
         form.query_one("#field-endTime", Input).focus()
         await pilot.pause()
         text = " ".join(screen_text(stage.app).split())
-        assert "For example today, yesterday, 7d, 36h" in text
+        assert "yesterday, august, 2026-07-31T15:30." in text
 
 
 BROKERS = ("transfers", "email")

@@ -42,7 +42,10 @@ RESULTS: Final = (PNL, TRIPS, EQUITY)
 BITTYTAX: Final = "bittytax"
 _TAXED: Final = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
 CONVERT_DEFAULT_DAYS: Final = 90
-_TIME_HELP: Final = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
+_TIME_HELP: Final = (
+    "yesterday, 'last week', november, 2026-11 or ISO 8601, all in the profile's time zone; a span such as 7d; or "
+    "milliseconds"
+)
 _MERGED: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
     TableName.ORDERS: [{"status": status} for status in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)],
     TableName.TRIGGERS: [{"planType": plan_type} for plan_type in QUERIED_PLAN_TYPES],
@@ -168,9 +171,9 @@ def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> No
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
         form.add_argument("--csv", action="store_true", help="CSV; formulas made safe")
-        since = f"{_TIME_HELP}: the first moment; all that is known if left out"
+        since = f"{_TIME_HELP}. The first moment; all that is known if left out"
         parser.add_argument("--since", metavar="TIME", help=since)
-        until = f"{_TIME_HELP}: a day alone is included, a period ends before any other time; now if left out"
+        until = f"{_TIME_HELP}. Named days are included, a period ends before any other time; now if left out"
         parser.add_argument("--until", metavar="TIME", help=until)
         fresh = "first read the newest fills, even where there is an archive"
         parser.add_argument("--fresh", action="store_true", help=fresh)
@@ -193,7 +196,7 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
             parser.add_argument(f"--{option_name(parameter.name)}", dest=parameter.name, metavar="VALUE", help=rule)
     if endpoint.time is not None:
         parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=_TIME_HELP)
-        until = f"{_TIME_HELP}; a day alone is included; {_rule_of_times(endpoint.time)}"
+        until = f"{_TIME_HELP}. Named days are included; {_rule_of_times(endpoint.time)}"
         parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=until)
     if endpoint.page is not None:
         older = endpoint.request.parameters["idLessThan"].explanation

@@ -39,7 +39,7 @@ from tradetui.trading.contract_math import exact_digits, exact_digits_if_known
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import is_day, milliseconds, utc_moment
+from tradetui.wire.exchange_time import milliseconds, utc_moment
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text import counted
@@ -333,7 +333,8 @@ def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
 
 def _last_moment(until: str, now_ms: int, zone: tzinfo) -> int:
     """The last millisecond of a period, before `until` where that is a time: periods one after the other share none."""
-    return milliseconds(until, now_ms, "--until", zone, at_end=True) - (not is_day(until))
+    first, last = (milliseconds(until, now_ms, "--until", zone, at_end=at_end) for at_end in (False, True))
+    return last - (first == last)
 
 
 def _symbols(text: str | None) -> tuple[str, ...] | None:

@@ -8,12 +8,11 @@ from datetime import UTC, tzinfo
 from typing import Any, Final
 
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
-from tradetui.desk.tables.rows.date_filter import read_moment
 from tradetui.desk.tables.time_format import is_utc_text, with_zoned_times
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import TransferType
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule, end_until_now, is_ago, utc_moment
+from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule, end_until_now, is_ago, milliseconds, utc_moment
 from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
@@ -86,7 +85,7 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
     def read(parameter: Parameter, text: str) -> Any:
         if isinstance(parameter, Milliseconds):
             at_end = parameter.name == END
-            moment_ms = read_moment(parameter.name, text, now_ms, zone, at_end=at_end)
+            moment_ms = milliseconds(text, now_ms, parameter.name, zone, at_end=at_end)
             return parameter.read(end_until_now(moment_ms, now_ms, END, text, zone) if at_end else moment_ms)
         return parameter.read(text)
 

@@ -43,11 +43,11 @@ MOST_LINES, AROUND_THE_LIST = 20, 9
 UNSORTED_KEY: Final = "0"
 _MOVES_OR_CLOSES: Final = frozenset("jkq")
 _HINTS: Final[Mapping[str, str]] = {
-    FROM: "today, yesterday, 7d, 11-20 or 2026-11-20 15:30",
+    FROM: "last week, november, 7d or 2026-11-20 15:30",
     TO: "now",
     SYMBOL: "all; or a piece of the name, such as BTC",
 }
-_WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
+_WHOLE_DAY_HINT: Final = "yesterday, last week, november, 7d or 2026-11-20"
 
 
 class ColumnsDialog(DeliberateDialog[TableChoice | None]):

@@ -88,7 +88,7 @@ class FilterForm(ParameterForm[Query | None]):
 
     def _hint(self, field: FormField) -> str:
         if field.is_time:
-            return f"today, 7d, 11-20 or 2026-11-20 15:30 {zone_label(self._zone)}"
+            return f"last week, 7d or 2026-11-20 15:30 {zone_label(self._zone)}"
         if field.choices:
             return "any, suggested as you type" if len(field.choices) > 4 else " or ".join(field.choices)
         return "needed" if field.required else "any"

@@ -12,17 +12,14 @@ from tradetui.desk.tables.rows.product_row import record_of, time_of
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.exchange_time import milliseconds, utc_moment
+from tradetui.wire.exchange_time import NamedDays, milliseconds, named_days, utc_moment
 from tradetui.wire.models.futures import TriggerOrder
 
 FROM, TO, SYMBOL = "from", "to", "symbol"
 DATE_FIELDS: Final = (FROM, TO, SYMBOL)
 _SYMBOLS: Final = re.compile(r"[A-Z0-9_]+", re.ASCII)
-_DAY: Final = re.compile(r"(?:(?P<year>\d{4})-)?(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
 _NO_SPAN: Final = re.compile(r"0+[smhdw](?: +ago)?", re.ASCII | re.IGNORECASE)
 _SPAN_OF_DAYS: Final = re.compile(r"\d+[dw](?: +ago)?", re.ASCII | re.IGNORECASE)
-_TIME_REMEDY: Final = "For example today, yesterday, 7d, 36h, 11-20, 2026-11-20, 2026-11-20 15:30."
-_DAY_REMEDY: Final = "Give days without a time: today, yesterday, 7d, 11-20, 2026-11-20."
 
 
 class DateFilter(NamedTuple):
@@ -87,7 +84,7 @@ def read_date_filter(
 ) -> tuple[DateFilter | None, Mapping[str, str]]:
     """The filter that these texts mean, None where nothing is narrowed; and what is wrong with each field.
 
-    Days and times are in the zone. A day alone begins with its first moment, and as the end means its last.
+    Days and times are in the zone. Named days begin with their first moment, and as the end mean their last.
     `whole_days` refuses times of day, and a span of days begins or ends with the whole day that it leads to.
     """
     typed = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
@@ -110,9 +107,10 @@ def read_date_filter(
     since, until = moment_of(FROM, at_end=False), moment_of(TO, at_end=True)
     if since is not None and until is not None and until < since:
         refuse(TO, "must not lie before from", "Swap the two, or give their years.")
-    elif since is not None and until is not None and _is_of_a_year_before(typed[FROM], until, zone):
-        read_as = utc_moment(since).astimezone(zone).date()
-        refuse(FROM, "is after to", f"Give the earlier date first, or a year as in {read_as}.")
+    elif since is not None and until is not None:
+        begin = named_days(typed[FROM], _day_of(now_ms, zone))
+        if _is_of_a_year_before(begin, _day_of(until, zone)):
+            refuse(FROM, "is after to", f"Give the earlier date first, or a year as in {_day_of(since, zone)}.")
     symbols = tuple(piece for piece in re.split(r"[\s,]+", typed.get(SYMBOL, "").upper()) if piece)
     if any(_SYMBOLS.fullmatch(piece) is None for piece in symbols):
         refuse(SYMBOL, "must be letters and digits", "For example BTC, or BTCUSDT ETHUSDT.")
@@ -123,63 +121,26 @@ def read_date_filter(
 
 def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
     if _NO_SPAN.fullmatch(text) is not None:
-        remedy = "Leave it empty for now." if at_end else _TIME_REMEDY
+        remedy = "Leave it empty for now." if at_end else "For example today, 36h, 7d."
         raise InvalidRequest(field, "must be a span above zero", text, remedy)
-    return read_moment(field, text, now_ms, zone, at_end=at_end)
-
-
-def read_moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
-    """The Unix milliseconds of a day, a time or a span that a person typed; of a day its first, or its last `at_end`.
-
-    Raises InvalidRequest of that `field` where it is none of them.
-    """
-    now = utc_moment(now_ms).astimezone(zone)
-    day = _day(field, text, now.date())
-    if day is None:
-        try:
-            return milliseconds(text, now_ms, field, zone)
-        except InvalidRequest:
-            raise InvalidRequest(field, "must be a day, a time, or a span", text, _TIME_REMEDY) from None
-    return _bound(day, zone, at_end=at_end)
+    return milliseconds(text, now_ms, field, zone, at_end=at_end)
 
 
 def _whole_day(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
-    today = utc_moment(now_ms).astimezone(zone).date()
-    if _day(field, text, today) is None and _SPAN_OF_DAYS.fullmatch(text) is None:
-        raise InvalidRequest(field, "must be a whole day, because results are of whole days", text, _DAY_REMEDY)
-    moment_ms = _moment(field, text, now_ms, zone, at_end=at_end)
-    return _bound(utc_moment(moment_ms).astimezone(zone).date(), zone, at_end=at_end)
+    if named_days(text, _day_of(now_ms, zone)) is None and _SPAN_OF_DAYS.fullmatch(text) is None:
+        remedy = f"For example yesterday, last week, {_day_of(now_ms, zone):%Y-%m}."
+        raise InvalidRequest(field, "must be whole days, because results are of whole days", text, remedy)
+    day = _day_of(_moment(field, text, now_ms, zone, at_end=at_end), zone)
+    return milliseconds(day.isoformat(), now_ms, field, zone, at_end=at_end)
 
 
-def _bound(day: date, zone: tzinfo, *, at_end: bool) -> int:
-    """The first millisecond of a day, or its last."""
-    begin = datetime.combine(day + timedelta(days=1) if at_end else day, time(), zone)
-    return int(begin.timestamp() * 1000) - (1 if at_end else 0)
+def _day_of(moment_ms: int, zone: tzinfo) -> date:
+    return utc_moment(moment_ms).astimezone(zone).date()
 
 
-def _day(field: str, text: str, today: date) -> date | None:
-    """The day that a text names alone; a day without a year is the last one of that name."""
-    word = text.lower()
-    if word in ("today", "yesterday"):
-        return today if word == "today" else today - timedelta(days=1)
-    if (parts := _DAY.fullmatch(text)) is None:
-        return None
-    try:
-        if parts["year"] is not None:
-            return date(int(parts["year"]), int(parts["month"]), int(parts["day"]))
-        of_this_year = date(today.year, int(parts["month"]), int(parts["day"]))
-        return of_this_year if of_this_year <= today else of_this_year.replace(year=today.year - 1)
-    except ValueError:
-        raise InvalidRequest(field, "must be a day of the calendar", text, _TIME_REMEDY) from None
-
-
-def _is_of_a_year_before(text: str, until: int, zone: tzinfo) -> bool:
-    """Whether a day without a year lies after the end when it is read in the end's year."""
-    parts = _DAY.fullmatch(text)
-    if parts is None or parts["year"] is not None:
-        return False
-    end = utc_moment(until).astimezone(zone)
-    return (int(parts["month"]), int(parts["day"])) > (end.month, end.day)
+def _is_of_a_year_before(begin: NamedDays | None, end: date) -> bool:
+    """Whether days without a year lie after the end when they are read in the end's year."""
+    return begin is not None and not begin.has_year and begin.first.timetuple()[1:3] > end.timetuple()[1:3]
 
 
 def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
