@@ -14,13 +14,16 @@ from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts.rules import Alert, RuleKind
 from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.equity import samples
+from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.desk.feeds.polling.feed import HEAD_START_S, Feed
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
+from tradetui.desk.results.sums import result_lines
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.clock import Moment
+from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
@@ -129,6 +132,38 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
     assert {row.row_id: row.size for row in desk.positions.snapshot.rows} == held
     assert not desk.has_other_view("triggers")
     assert desk.panel_rows("triggers", other_view=True) is desk.triggers.snapshot
+    await desk.stop()
+
+
+async def test_one_trade_id_under_two_symbols_takes_no_fill_from_rows_archive_results_and_positions(
+    tmp_path: Path,
+) -> None:
+    simulation = Simulation(seed=3, core_only=True, data_dir=tmp_path)
+    simulation.exchange_state.stands_still = True
+    desk, fills = simulation.desk, simulation.held("fills", USDT)
+    # Two in turn, so that no page ends between them: what is older than an id would leave the other one out.
+    pairs = [(newer, older) for newer, older in zip(fills[::2], fills[1::2], strict=False)]
+    shared = [(newer, older) for newer, older in pairs if newer["symbol"] != older["symbol"]]
+    for newer, older in shared:
+        newer["tradeId"] = older["tradeId"]
+    assert len(shared) > 100
+    desk.start()
+    await simulation.run(60)
+    shown = [(row.record.trade_id, row.record.symbol) for row in desk.fills.snapshot.rows if row.product_type is USDT]
+    assert shown == [(row["tradeId"], row["symbol"]) for row in fills[: len(shown)]] and len(shown) > 100
+    assert desk.archive is not None
+    assert desk.archive.rows.count(Selection(FuturesFill, product_type=USDT)) == len(fills)
+    while desk.archive.advance_ledger():
+        pass
+    totals = result_lines(desk.archive.connection, ResultQuery(Grouping.TOTAL, simulation.clock.wall_ms()))
+    gross = {row.coin: row.sums.gross for row in totals}
+    assert gross["USDT"] == sum(Decimal(row["profit"]) for row in fills)
+    held = {
+        f"{USDT}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
+        for row in simulation.exchange_state.positions(simulation.uid, USDT)
+    }
+    summed = desk.positions.snapshot.rows
+    assert {row.row_id: row.size for row in summed if row.product_type is USDT} == held
     await desk.stop()
 
 

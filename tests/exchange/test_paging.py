@@ -58,7 +58,7 @@ def client_of(script: Any) -> tuple[ExchangeReader, Scripted]:
 
 
 async def ids(pages: AsyncIterator[Reply[Any]]) -> list[str]:
-    return [row.row_id async for page in pages for row in page.rows]
+    return [getattr(row, "trade_id", row.row_id) async for page in pages for row in page.rows]
 
 
 @given(
@@ -141,6 +141,19 @@ def test_pages_that_overlap_shrink_and_repeat_rows_lose_none_and_repeat_none(dat
     trade_ids = asyncio.run(run())
     assert [int(trade_id) for trade_id in trade_ids] == sorted(set(range(count)) - vanished, reverse=True)
     assert requests <= count + 1
+
+
+async def test_one_trade_id_under_two_symbols_is_two_rows_in_whatever_letters_the_symbol_comes() -> None:
+    pages = [[("BTCUSDT", "2"), ("ETHUSDT", "2")], [("ethusdt", "2"), ("SOLUSDT", "2"), ("BTCUSDT", "1")], []]
+
+    async def read(request: Any) -> Reply[FuturesFill]:
+        page = pages.pop(0)
+        rows = tuple(FuturesFill.from_row(fill(1, symbol=symbol, tradeId=trade_id)) for symbol, trade_id in page)
+        return Reply(rows=rows, cursor=rows[-1].trade_id if rows else None)
+
+    walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT, limit=3)])
+    symbols = [row.symbol async for page in walked for row in page.rows]
+    assert symbols == ["BTCUSDT", "ETHUSDT", "SOLUSDT", "BTCUSDT"]
 
 
 async def test_an_order_years_old_is_found() -> None:
@@ -350,7 +363,7 @@ async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
     keys: list[str] = []
     with pytest.raises(UnreadableReply):
         async for page in client.futures.iter_fills(product_type=USDT, limit=5):
-            keys.extend(row.row_id for row in page.rows)
+            keys.extend(row.trade_id for row in page.rows)
     assert len(keys) == 5
 
 
@@ -383,7 +396,7 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
     keys: list[str] = []
     reply = await walked.next()
     assert reply is not None
-    keys += [row.row_id for row in reply.rows]
+    keys += [row.trade_id for row in reply.rows]
     trouble += [Say(body=b"<html>")] * 2
     with pytest.raises(UnreadableReply):
         await walked.next()
@@ -395,7 +408,7 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
         await reading
     trouble.clear()
     while (reply := await walked.next()) is not None:
-        keys += [row.row_id for row in reply.rows]
+        keys += [row.trade_id for row in reply.rows]
     assert walked.over
     assert keys == [fill(number)["tradeId"] for number in reversed(range(10))]
 

@@ -109,6 +109,13 @@ def test_the_same_fill_counts_once() -> None:
     assert sizes(book_of(one, one)) == {"long": Decimal(1)}
 
 
+def test_one_trade_id_under_two_symbols_is_two_fills() -> None:
+    bitcoin, ether = (fill("buy", "open", "1", trade_id="7", symbol=symbol) for symbol in ("BTCUSDT", "ETHUSDT"))
+    book = book_of(bitcoin, ether)
+    assert [(held.symbol, held.size) for held in book.positions()] == [("BTCUSDT", Decimal(1)), ("ETHUSDT", Decimal(1))]
+    assert not book.outdated
+
+
 def test_a_late_older_fill_is_noticed() -> None:
     book = PositionBook(USDT)
     book.add(fill("buy", "open", "1", at=START_MS + 10_000_000))

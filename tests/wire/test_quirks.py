@@ -232,6 +232,8 @@ def test_two_fills_of_one_trade_id_are_told_apart_however_they_stand_in_the_repl
         assert ids == {"close": "1", "open": "1 sell open"}
     without_id = [{**row, "tradeId": trade_id} for row in (closing, opening) for trade_id in (None, "")]
     assert FuturesFill.with_distinct_ids(without_id) == without_id, "none of them can be told from another"
+    two_symbols = [opening, {**closing, "symbol": "ETHUSDT"}]
+    assert FuturesFill.with_distinct_ids(two_symbols) == two_symbols, "an id is unique within a symbol at best"
     repeated = [opening, {**opening, "baseVolume": "2"}, None, "fill"]
     assert FuturesFill.with_distinct_ids(repeated) == repeated, "one fill whose figures were corrected"
 

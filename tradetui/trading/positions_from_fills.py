@@ -62,13 +62,14 @@ class PositionBook:
         summed as it was before, so the book marks itself outdated and is to be built again.
         """
         effect = hash(fill_effect(fill))
-        if (known_effect := self._effects.get(fill.trade_id)) is not None:
+        fill_id = fill.row_id
+        if (known_effect := self._effects.get(fill_id)) is not None:
             self.outdated = self.outdated or known_effect != effect
             return False
         if self._newest is not None and fill.c_time < self._newest:
             self.outdated = True
         self._newest = fill.c_time
-        self._effects[fill.trade_id] = effect
+        self._effects[fill_id] = effect
         if len(self._effects) > IDS_KEPT:
             # Memory does not grow with history; a fill this old that came again would show as out of order.
             for old in list(islice(self._effects, IDS_KEPT // 2)):

@@ -139,6 +139,9 @@ def test_fills_of_one_order_within_two_seconds_are_one() -> None:
     groups.add(ProductRow(USDT, fill(1)), 0)
     groups.add(ProductRow(USDT, fill(2)), 0)
     assert len(groups.take_due(3)) == 2, "two orders are two"
+    for symbol in ("BTCUSDT", "ETHUSDT"):
+        groups.add(ProductRow(USDT, fill(1, symbol=symbol, orderId="")), 0)
+    assert len({group.key for group in groups.take_due(3)}) == 2, "a trade id is unique within a symbol at best"
 
 
 def test_what_one_order_closes_and_what_it_opens_are_two() -> None:

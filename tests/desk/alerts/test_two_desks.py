@@ -85,7 +85,7 @@ async def test_every_order_that_fills_is_told_once_and_in_one_piece() -> None:
     for product_type in simulation.product_types:
         for row in reversed(simulation.held("fills", product_type)):
             if began_ms <= int(row["cTime"]) <= ended_ms:
-                orders.setdefault(row["orderId"], f"fill|{product_type}|{row['tradeId']}")
+                orders.setdefault(row["orderId"], f"fill|{product_type}|{row['tradeId']}|{row['symbol']}")
     assert len(orders) > 10
     firsts = {key for key in keys if key.startswith("fill|")}
     assert set(orders.values()) <= firsts

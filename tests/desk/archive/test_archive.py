@@ -17,6 +17,7 @@ from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows, Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
+from tradetui.desk.archive.ledger.missing_fills import unread_gaps
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
@@ -69,6 +70,22 @@ def test_two_product_types_may_use_one_id() -> None:
     archive.add(FuturesFill, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])
     assert archive.rows.count(FILLS) == 2
     assert archive.rows.count(Selection(FuturesFill, product_type=COIN)) == 1
+
+
+@pytest.mark.parametrize("newest", [True, False])
+def test_one_trade_id_under_two_symbols_is_two_rows_on_whatever_page(newest: bool) -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, symbol=symbol)) for symbol in ("BTCUSDT", "ETHUSDT", "ethusdt")])
+    (rank, first), *_ = archive.rows.page(FILLS, None, 1, newest=newest)
+    ((_, second),) = archive.rows.page(FILLS, rank, 5, newest=newest)
+    assert {first.record.symbol.upper(), second.record.symbol.upper()} == {"BTCUSDT", "ETHUSDT"}
+
+
+def test_a_span_below_a_trade_id_of_two_symbols_reaches_up_to_the_newer_of_them() -> None:
+    archive, (older, newer) = Archive(None), (NOW_MS - 9_000, NOW_MS - 5_000)
+    rows = [ProductRow(USDT, fill(7, at, symbol=symbol)) for at, symbol in ((newer, "ETHUSDT"), (older, "BTCUSDT"))]
+    archive.add(FuturesFill, [*rows, ProductRow(USDT, fill(70, NOW_MS))], {USDT: [Gap(rows[0].record.trade_id)]})
+    assert [(span.since, span.until) for span in unread_gaps(archive.connection, NOW_MS)] == [(0, newer)]
 
 
 def test_a_step_that_fails_leaves_nothing_behind() -> None:
@@ -286,7 +303,7 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     file = tmp_path / "archive.sqlite"
     archive = Archive(file)
     archive.add(FuturesFill, fills(range(3 * PAGE)))
-    ids = [row.record.trade_id for row in fills(range(3 * PAGE))]
+    ids = [row.record.row_id for row in fills(range(3 * PAGE))]
     bodies = {5: "{}", 120: '{"tradeId": "120"', 299: '{"tradeId": []}'}
     with archive.transaction() as connection:
         connection.executemany(
@@ -301,9 +318,9 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     expected = [id_ for number, id_ in enumerate(ids) if number not in {*bodies, 200}][:: -1 if newest else 1]
     assert (rows.count, rows.unreadable_count) == (len(expected), 4)
     for source in (rows, rows.whole()):
-        shown = [row.record.trade_id for at in range(source.count) if (row := source.row(at)) is not None]
+        shown = [row.record.row_id for at in range(source.count) if (row := source.row(at)) is not None]
         assert shown == expected
-    assert [row.record.trade_id async for chunk in rows.chunks() for row in chunk] == expected
+    assert [row.record.row_id async for chunk in rows.chunks() for row in chunk] == expected
     kept = archive.connection.execute("SELECT count(*) FROM record").fetchone()[0]
     assert kept == 3 * PAGE, "a later version reads them"
 
@@ -311,7 +328,7 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
 def test_a_page_behind_many_rows_that_cannot_be_read_is_read_once_through() -> None:
     archive, rows = Archive(None), fills(range(2_000))
     archive.add(FuturesFill, rows)
-    archive.connection.execute("UPDATE record SET body = '{}' WHERE id <> ?", (rows[0].record.trade_id,))
+    archive.connection.execute("UPDATE record SET body = '{}' WHERE id <> ?", (rows[0].record.row_id,))
     queries: list[str] = []
     archive.connection.set_trace_callback(queries.append)
     ((_, row),) = archive.rows.page(FILLS, None, 1)
@@ -325,7 +342,7 @@ def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it
     archive.add(FuturesFill, rows)
     while archive.advance_ledger():
         pass
-    archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.trade_id,))
+    archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.row_id,))
     assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (2, 1)
     assert archive.add(FuturesFill, rows) == {rows[-1].row_id}
     assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (3, 0)

@@ -36,7 +36,8 @@ def log_of(archive: Archive, now_ms: int = NOW_MS, journals: Mapping[str, int] |
 
 def short(subject_id: str) -> str:
     """The number of which `tests.desk.fixtures.exchange_rows` makes an id."""
-    return subject_id[-1] if subject_id.isdecimal() else subject_id
+    number = subject_id.partition("|")[0]
+    return number[-1] if number.isdecimal() else subject_id
 
 
 def look(*numbers: int, at_ms: int, **changed: str) -> OrdersLook:
@@ -60,12 +61,13 @@ def add_fills(archive: Archive, *fills: FuturesFill) -> None:
 def test_what_was_there_before_is_in_it_only_when_it_reaches_back(archive: Archive) -> None:
     add_fills(archive, fill(1, NOW_MS - 5_000))
     log = log_of(archive)
-    add_fills(archive, fill(2, AFTER_MS), fill(3, NOW_MS - 9_000))
+    add_fills(archive, fill(2, AFTER_MS), fill(2, AFTER_MS, symbol="ETHUSDT"), fill(3, NOW_MS - 9_000))
     log.take_archived()
-    assert ids(log, EventKind.FILL) == ["2"], "an old fill that is read late is older than the log"
+    assert ids(log, EventKind.FILL) == ["2", "2"], "an old fill that is read late is older than the log"
+    assert {event.details["symbol"] for event in log.after(0)} == {"BTCUSDT", "ETHUSDT"}
     log.reach_back(NOW_MS - 6_000)
     log.take_archived()
-    assert ids(log, EventKind.FILL) == ["2", "1"]
+    assert ids(log, EventKind.FILL) == ["2", "2", "1"]
     log.reach_back(NOW_MS)
     assert log_of(archive, AFTER_MS).began_ms == NOW_MS - 6_000, "it never begins later than it did"
 
@@ -135,7 +137,7 @@ def test_a_row_that_this_version_cannot_read_holds_up_no_other_event(archive: Ar
     add_fills(archive, fill(1, AFTER_MS))
     archive.add(TriggerOrder, [ProductRow(USDT, trigger(number, ended_ms=AFTER_MS)) for number in (2, 3)])
     with archive.transaction() as connection:
-        connection.execute("UPDATE record SET body = '{}' WHERE id LIKE '%1' OR id LIKE '%2'")
+        connection.execute("UPDATE record SET body = '{}' WHERE id LIKE '%1|%' OR id LIKE '%2'")
     log.take_archived()
     assert [ids(log, EventKind.FILL), ids(log, EventKind.TRIGGER)] == [["1"], ["3"]]
     (fill_event,) = [event for event in log.after(0) if event.kind is EventKind.FILL]
@@ -149,7 +151,7 @@ def test_an_order_that_this_version_cannot_read_holds_up_no_other_order(archive:
     with archive.transaction() as connection:
         connection.execute("UPDATE watched_order SET body = '{}' WHERE id LIKE '%1' OR id LIKE '%2'")
         connection.execute(
-            "UPDATE record SET body = json_object('orderId', ?) WHERE id LIKE '%9'", (order(3).order_id,)
+            "UPDATE record SET body = json_object('orderId', ?) WHERE id LIKE '%9|%'", (order(3).order_id,)
         )
     gone = log.look_at_orders(look(1, at_ms=NOW_MS + 2_000))
     log.take_gone(gone)

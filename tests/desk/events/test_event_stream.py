@@ -71,7 +71,9 @@ class Watcher:
 
 
 def fills_since(simulation: Simulation, since_ms: int) -> set[str]:
-    return {row["tradeId"] for row in simulation.held("fills", USDT) if int(row["cTime"]) >= since_ms}
+    return {
+        f"{row['tradeId']}|{row['symbol']}" for row in simulation.held("fills", USDT) if int(row["cTime"]) >= since_ms
+    }
 
 
 def triggers_since(simulation: Simulation, since_ms: int) -> set[str]:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
-from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
+from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient, exchange_id
 from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import Archive
@@ -75,12 +75,37 @@ async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page()
 
 
 def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well() -> None:
-    unreadable = UndecodableRows("tradeId")
-    unreadable.add([UndecodableRow(0, "cTime", {"tradeId": "7", "cTime": time}) for time in ("9" * 400, "1e999")])
+    unreadable, row = UndecodableRows("tradeId", "symbol"), {"tradeId": "7", "symbol": "BTCUSDT"}
+    unreadable.add([UndecodableRow(0, "cTime", {**row, "cTime": time}) for time in ("9" * 400, "1e999")])
     unreadable.add([UndecodableRow(1, "not an object", "?")])
     assert len(unreadable) == 2
-    unreadable.forget(["7", "8"])
+    unreadable.forget(["7|ETHUSDT", "8|BTCUSDT"])
+    assert len(unreadable) == 2, "the trade id is another symbol's"
+    unreadable.forget(["7|BTCUSDT"])
     assert len(unreadable) == 1
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_one_trade_id_under_two_symbols_is_two_fills_and_two_positions(keeps: bool) -> None:
+    client, symbols = ScriptedClient(page=10), ("BTCUSDT", "ETHUSDT")
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number, symbol=symbol) for number in range(45) for symbol in symbols]
+    past, archive = history(client), Archive(None)
+    if keeps:
+        await past.attach(archive)
+    fills = reader(client, past)
+    for _ in range(12):
+        shown = await fills.read()
+    assert not past.gaps
+    assert sorted(row.record.symbol for row in shown.rows) == ["BTCUSDT"] * 45 + ["ETHUSDT"] * 45
+    positions = PositionsReader(client, [USDT], {USDT: past}, InlineDisk())  # type: ignore[arg-type]
+    assert {held.symbol: held.size for held in (await positions.read()).rows} == dict.fromkeys(symbols, 45)
+    if keeps:
+        assert archive.rows.count(Selection(FuturesFill)) == 90
+        while archive.advance_ledger():
+            pass
+        (total,) = result_lines(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
+        assert total.sums.volume == 90 * 100
 
 
 async def test_a_quiet_poll_asks_for_what_is_new_only() -> None:
@@ -104,7 +129,7 @@ async def test_a_fill_that_comes_late_is_found_within_the_overlap() -> None:
     client.rows[FILLS, USDT].append(fill(31))
     client.rows[FILLS, USDT].append(fill(91))
     await past.read_newest(1.0)
-    assert f"{USDT}|{fill(31).trade_id}" in {row.row_id for row in past.rows}
+    assert f"{USDT}|{fill(31).row_id}" in {row.row_id for row in past.rows}
 
 
 async def test_of_a_fill_that_comes_again_with_other_figures_the_later_read_counts_everywhere() -> None:
@@ -229,7 +254,7 @@ async def test_fills_that_come_again_under_other_ids_count_once(archived: str) -
             pass
         await past.attach(archive)
     assert archive.rows.count(Selection(FuturesFill)) == 4
-    assert {row.row_id for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in range(4)}
+    assert {row.row_id for row in past.rows} == {f"{USDT}|{fill(number).row_id}" for number in range(4)}
     assert len({row.trade_id for row in added}) <= 4
     assert past.correction == "3 fills came again under another id, counted once"
 
@@ -279,7 +304,7 @@ async def test_an_archive_that_knows_all_that_was_read_is_attached_after_a_fill_
     client.rows[FILLS, USDT] = [fill(1, tradeId=f"{10**18 + 501}"), fill(2)]
     await past.read_newest(1.0)
     await past.attach(archive)
-    assert {row.row_id for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in (1, 2)}
+    assert {row.row_id for row in past.rows} == {f"{USDT}|{fill(number).row_id}" for number in (1, 2)}
 
 
 async def test_two_fills_alike_are_two_where_both_come() -> None:
@@ -338,7 +363,7 @@ async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> Non
         await past.read_newest(1.0)
     client.rows[FILLS, USDT].append(fill(11))
     await past.read_newest(2.0)
-    assert f"{USDT}|{fill(11).trade_id}" in {row.row_id for row in past.rows}
+    assert f"{USDT}|{fill(11).row_id}" in {row.row_id for row in past.rows}
 
 
 async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
@@ -472,11 +497,11 @@ class Misspelt(ScriptedClient):
 
     async def read(self, request: Request[Any]) -> Reply[Any]:
         reply = await super().read(request)
-        rows = tuple(row for row in reply.rows if row.row_id not in self.misspelt)
+        rows = tuple(row for row in reply.rows if exchange_id(row) not in self.misspelt)
         undecodable = tuple(
-            UndecodableRow(index, "price", {"tradeId": row.row_id})
+            UndecodableRow(index, "price", {"tradeId": exchange_id(row), "symbol": "BTCUSDT"})
             for index, row in enumerate(reply.rows)
-            if row.row_id in self.misspelt
+            if exchange_id(row) in self.misspelt
         )
         return replace(reply, rows=rows, undecodable_rows=undecodable)
 
@@ -497,7 +522,7 @@ async def test_a_row_that_could_not_be_decoded_is_read_again_until_it_can(bad: l
     client.misspelt.clear()
     await past.read_newest(20.0)
     assert not len(past.undecodable_pages.undecodable_rows)
-    assert {row.record.trade_id for row in past.rows} == {row.row_id for row in client.rows[FILLS, USDT]}
+    assert {row.record.trade_id for row in past.rows} == {exchange_id(row) for row in client.rows[FILLS, USDT]}
 
 
 async def test_what_is_never_decoded_costs_one_read_a_minute() -> None:
@@ -558,7 +583,7 @@ class NinetyDays(ScriptedClient):
         reply = await super().read(request)
         kept_from = self.clock.now_ms - 90 * DAY_MS
         rows = tuple(row for row in reply.rows if row.c_time.timestamp() * 1000 >= kept_from)
-        return replace(reply, rows=rows, cursor=rows[-1].row_id if rows else None)
+        return replace(reply, rows=rows, cursor=exchange_id(rows[-1]) if rows else None)
 
 
 async def read_all(client: ScriptedClient, archive: Archive, *, pages: int = 1_000) -> FillHistory:

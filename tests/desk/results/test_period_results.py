@@ -184,7 +184,7 @@ def test_other_coins_count_in_usdt_only_where_their_worth_is_known() -> None:
 def test_a_gap_touches_the_days_it_meets_and_the_whole() -> None:
     archive = Archive(None)
     fills = [closing(1, moment(18), "1"), closing(2, moment(20), "1"), closing(3, moment(21, 6), "1")]
-    archive.add(FuturesFill, fills, {USDT: [Gap(fills[1].record.row_id, moment(19, 18))]})
+    archive.add(FuturesFill, fills, {USDT: [Gap(fills[1].record.trade_id, moment(19, 18))]})
     archive.note_read(USDT, NOON)
     results = read(archive, product_types=(USDT,))
     assert [(line.group[-2:], line.is_complete) for line in results.days] == [

@@ -50,14 +50,11 @@ class RowsReader:
 
     async def rows(self, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record]]:
         """Rows of every product type, newest first; records without a time come by product type."""
-        id_field, time_field = self.endpoint.id_field, self.endpoint.time_field
-        groups = [
-            merged([self.stream(request) for request in group], id_field=id_field, time_field=time_field)
-            for group in requests
-        ]
+        time_field = self.endpoint.time_field
+        groups = [merged([self.stream(request) for request in group], time_field=time_field) for group in requests]
         row_count, limit = 0, self._row_limit
         # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
-        records = merged(groups, id_field=None, time_field=time_field)
+        records = merged(groups, time_field=time_field, once=False)
         while limit is None or row_count < limit:
             record = await anext(records, None)
             if record is None:
@@ -112,7 +109,7 @@ class RowsReader:
         known: set[object] = set()
         if piece_start < end:
             async for reply in self.client.pages(request, start_time=piece_start, end_time=end):
-                known = {record.row_id for record in reply.rows}
+                known = {record.unique_key for record in reply.rows}
                 yield reply
         edge = min(piece_start, end)
         try:
@@ -121,8 +118,8 @@ class RowsReader:
                 piece_start = max(start, oldest_kept) if oldest_kept < edge else start
                 async for reply in self.client.pages(request, start_time=piece_start, end_time=edge):
                     # Two pieces share the moment at which they meet.
-                    rows = tuple(record for record in reply.rows if record.row_id not in known)
-                    known = {record.row_id for record in reply.rows}
+                    rows = tuple(record for record in reply.rows if record.unique_key not in known)
+                    known = {record.unique_key for record in reply.rows}
                     yield replace(reply, rows=rows)
                 edge = piece_start
         except Rejected as problem:
@@ -222,19 +219,19 @@ class ReadingProgress:
 
 
 async def merged(
-    streams: Sequence[AsyncIterator[RecordRow]], *, id_field: str | None, time_field: str | None
+    streams: Sequence[AsyncIterator[RecordRow]], *, time_field: str | None, once: bool = True
 ) -> AsyncIterator[RecordRow]:
-    """Merge streams that are newest first into one, each id once; without an id every record.
+    """Merge streams that are newest first into one, each record `once`, or as often as it comes.
 
-    A k-way merge: it holds one record per stream, so that streams may be of any length. Ids are remembered only within
-    one moment, since duplicates have the same time.
+    A k-way merge: it holds one record per stream, so that streams may be of any length. Keys are remembered only
+    within one moment, since duplicates have the same time.
     """
     if len(streams) == 1:
         async for record in streams[0]:
             yield record
         return
     heads = {stream: head for stream in streams if (head := await anext(stream, None)) is not None}
-    shown_ids: set[object] = set()
+    shown_keys: set[object] = set()
     moment: datetime | None = None
     while heads:
         newest = max(heads, key=lambda stream: _age(heads[stream], time_field))
@@ -246,11 +243,14 @@ async def merged(
             heads[newest] = following
         now = _age(record, time_field)
         if now != moment:
-            moment, shown_ids = now, set()
-        record_id = None if id_field is None else getattr(record_of(record), id_field)
-        if id_field is None or record_id not in shown_ids:
-            shown_ids.add(record_id)
-            yield record
+            moment, shown_keys = now, set()
+        if once:
+            wire_record = record_of(record)
+            key = None if wire_record is None else wire_record.unique_key
+            if key in shown_keys:
+                continue
+            shown_keys.add(key)
+        yield record
 
 
 def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:

@@ -26,6 +26,8 @@ from tradetui.wire.replies.record import Record, UndecodableRowError
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
 """Archived kinds by their names in the file."""
 _OF_TYPE: Final = "FROM record WHERE kind = ? AND product_type = ?"
+_OWN_ID: Final = "substr(id, 1, instr(id || '|', '|'))"
+"""The id that the exchange gave a row, without the symbol that a fill's `id` ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Selection(Generic[RecordT]):
         if self.id_piece and self.rowids is None:
             # The first two are in an index, and most rows end there.
             parts.append(f"(instr(ordinal, ?) OR instr({ORDER_ID_TEXT}, ?))")
-            parts.append("(instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")
+            parts.append(f"(instr({_OWN_ID}, ?) OR instr(json_extract(body, '$.orderId'), ?))")
             values += [self.id_piece] * 4
         return " AND ".join(parts), values
 

@@ -195,6 +195,19 @@ _REFUSED_HOLES_TABLE: Final = """
     ) WITHOUT ROWID
     """
 """Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
+_SYMBOLS_IN_FILL_IDS: Final = """
+    UPDATE account_event SET id = coalesce(id || '|' || (SELECT symbol FROM record WHERE kind = 'fill'
+        AND product_type = account_event.product_type AND id = account_event.id), id) WHERE kind = 'fill';
+    UPDATE record SET id = id || '|' || symbol, ordinal = ordinal || '|' || symbol WHERE kind = 'fill';
+    UPDATE ledger_mark SET booked_rowid = 0;
+    DELETE FROM ledger_span;
+    DELETE FROM ledger_quarter;
+    DELETE FROM ledger_order;
+    DELETE FROM ledger_leg;
+    DELETE FROM ledger_trip;
+    DELETE FROM ledger_mode
+    """
+"""The symbol in the id of a fill, since a trade id is unique within a symbol at best; all fills are booked anew."""
 
 ARCHIVE_VERSIONS: Final = (
     _RECORD_TABLES,
@@ -211,4 +224,5 @@ ARCHIVE_VERSIONS: Final = (
     INCOMPLETE_FILLS,
     _LOST_FILLS_TABLE,
     _REFUSED_HOLES_TABLE,
+    _SYMBOLS_IN_FILL_IDS,
 )

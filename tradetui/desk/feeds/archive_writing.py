@@ -145,12 +145,12 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
 class UndecodableRows:
     """Counts an unreadable row once, though it comes again on every overlapping page.
 
-    `identity` is the field that tells the rows apart; a row that is read well later is counted no longer.
+    `identity` are the fields that together tell the rows apart; a row that is read well later is counted no longer.
     """
 
     MOST = 1_000
 
-    def __init__(self, identity: str = "") -> None:
+    def __init__(self, *identity: str) -> None:
         self._identity = identity
         self._met: set[str | int] = set()
 
@@ -164,8 +164,8 @@ class UndecodableRows:
 
     def key(self, received: object) -> str | int:
         """The key that a row is counted by: its identity, or a hash of all of it where it has none."""
-        identity = received.get(self._identity) if isinstance(received, Mapping) else None
-        return str(identity) if identity else hash(str(received))
+        fields = [received.get(name) for name in self._identity] if isinstance(received, Mapping) else []
+        return "|".join(map(str, fields)).upper() if fields and all(fields) else hash(str(received))
 
     def __len__(self) -> int:
         return len(self._met)
@@ -185,7 +185,7 @@ class UndecodablePages:
     """Remembers pages by their undecodable rows, which `undecodable_rows` counts."""
 
     def __init__(self) -> None:
-        self.undecodable_rows = UndecodableRows("tradeId")
+        self.undecodable_rows = UndecodableRows("tradeId", "symbol")
         self._pages: list[UndecodablePage] = []
 
     @property
@@ -195,7 +195,7 @@ class UndecodablePages:
 
     def note(self, reply: Reply[FuturesFill], cursor: str | None) -> None:
         """Take note of the page below a cursor: what could not be decoded in it, and what can be now."""
-        self._forget({row.trade_id for row in reply.rows})
+        self._forget({row.row_id.upper() for row in reply.rows})
         self.undecodable_rows.add(reply.undecodable_rows)
         known = {row for page in self._pages for row in page.rows}
         rows = {self.undecodable_rows.key(row.received) for row in reply.undecodable_rows}

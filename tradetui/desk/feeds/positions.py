@@ -209,8 +209,8 @@ class _RunningSum:
         unsaved = history.unsaved
         running_sum = cls(history.product_type, archive.known_from(history.product_type))
         running_sum._archive, running_sum._lost_spans = archive, len(history.lost)
-        unsaved_ids = {fill.trade_id for fill in unsaved}
-        saved = (fill for fill in archive.rows.fills(history.product_type) if fill.trade_id not in unsaved_ids)
+        unsaved_ids = {fill.row_id for fill in unsaved}
+        saved = (fill for fill in archive.rows.fills(history.product_type) if fill.row_id not in unsaved_ids)
         running_sum.add(merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order))
         return running_sum
 
@@ -252,4 +252,4 @@ def _doubted(position: Position) -> Position:
 
 
 def _fill_order(fill: FuturesFill) -> tuple[datetime, str]:
-    return fill.c_time, id_order(fill.trade_id)
+    return fill.c_time, id_order(fill.row_id)

@@ -67,11 +67,6 @@ class Endpoint(NamedTuple):
         return self.request.row
 
     @property
-    def id_field(self) -> str:
-        """The attribute of the row model that tells its rows apart: `row_id` where several fields do."""
-        return self.row.identity[0] if len(self.row.identity) == 1 else "row_id"
-
-    @property
     def area(self) -> str:
         return self.name.partition(".")[0]
 

@@ -202,11 +202,12 @@ class OrderDetailRequest(Request[OrderDetail]):
 class FuturesFill(Record, Sided):
     """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close.
 
-    One trade may close a position and open another. The exchange then sends two fills under one trade id: within one
-    reply `with_distinct_ids` gives the opening one an id of its own; on different pages `unique_key` tells them apart.
+    A trade id is unique within a symbol at best. One trade may close a position and open another: the exchange then
+    sends two fills under one trade id. Within one reply `with_distinct_ids` gives the opening one an id of its own; on
+    different pages `unique_key` tells them apart.
     """
 
-    identity = ("trade_id",)
+    identity = ("trade_id", "symbol")
     normalizers = {"feeDetail": records_of(FeeDetail)}
 
     trade_id: IdText
@@ -227,25 +228,34 @@ class FuturesFill(Record, Sided):
     @classmethod
     def with_distinct_ids(cls, rows: list[Any]) -> list[Any]:
         """The rows of one reply; where one trade closed and opened, the closing fill alone keeps the trade's id."""
-        ids = [str(row.get("tradeId") or "") if isinstance(row, Mapping) else "" for row in rows]
-        if len(set(ids)) == len(ids):
+        trades = [
+            (str(row.get("tradeId") or ""), str(row.get("symbol")).upper()) if isinstance(row, Mapping) else ("", "")
+            for row in rows
+        ]
+        if len(set(trades)) == len(trades):
             return rows
-        keeper_effects: dict[str, _FillEffect] = {}
-        for trade_id, row in zip(ids, rows, strict=True):
-            if trade_id:
+        keeper_effects: dict[tuple[str, str], _FillEffect] = {}
+        for trade, row in zip(trades, rows, strict=True):
+            if trade[0]:
                 effect = _FillEffect.of(row)
-                keeper_effects[trade_id] = min(effect, keeper_effects.get(trade_id, effect))
+                keeper_effects[trade] = min(effect, keeper_effects.get(trade, effect))
         distinct: list[Any] = []
-        for trade_id, row in zip(ids, rows, strict=True):
-            if trade_id and (effect := _FillEffect.of(row)) != keeper_effects[trade_id]:
-                row = {**row, "tradeId": f"{trade_id} {effect.side} {effect.trade_side}"}
+        for trade, row in zip(trades, rows, strict=True):
+            if trade[0] and (effect := _FillEffect.of(row)) != keeper_effects[trade]:
+                row = {**row, "tradeId": f"{trade[0]} {effect.side} {effect.trade_side}"}
             distinct.append(row)
         return distinct
 
     @property
+    def row_id(self) -> str:
+        """The trade id and the symbol, in capitals however it came."""
+        return f"{self.trade_id}|{self.symbol.upper()}"
+
+    @property
     def unique_key(self) -> object:
-        """The trade's id as the exchange sent it, the side and the trade side."""
-        return self.trade_id.partition(" ")[0], self.side.lower(), (self.trade_side or "").lower()
+        """The trade's id as the exchange sent it, the symbol, the side and the trade side."""
+        trade_id = self.trade_id.partition(" ")[0]
+        return trade_id, self.symbol.upper(), self.side.lower(), (self.trade_side or "").lower()
 
     @property
     def position_mode(self) -> PositionMode | None:

@@ -15,7 +15,7 @@ from tradetui.wire.requests.request import TimedRequest
 class SpotFill(Record, Sided):
     """A spot fill. Its times are documented as seconds and sent as milliseconds; both are read."""
 
-    identity = ("trade_id",)
+    identity = ("trade_id", "symbol")
     normalizers = {"feeDetail": records_of(FeeDetail)}
 
     user_id: IdText | None = None

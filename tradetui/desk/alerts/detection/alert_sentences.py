@@ -58,7 +58,7 @@ class OrderFills(NamedTuple):
     @property
     def key(self) -> str:
         """Identifies the group in every session that sees it: its first fill."""
-        return f"fill|{self.product_type}|{self.first.trade_id}"
+        return f"fill|{self.product_type}|{self.first.row_id}"
 
     @property
     def size(self) -> Decimal:
@@ -114,7 +114,7 @@ class FillGroups:
 
     def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
         fill = row.record
-        groups = self._groups.setdefault((row.product_type, fill.order_id or fill.trade_id), [])
+        groups = self._groups.setdefault((row.product_type, fill.order_id or fill.row_id), [])
         row_id, together = row_id_of_order(row), timedelta(seconds=TOGETHER_S)
         for group in groups:
             if group.order_row_id == row_id and abs(fill.c_time - group.began) <= together:

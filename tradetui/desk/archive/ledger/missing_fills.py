@@ -99,11 +99,13 @@ def keep_refusals(
 
 
 def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) -> int | None:
-    """When a kept fill was made, Unix ms; None where it is not kept."""
-    row = connection.execute(
-        "SELECT time FROM record WHERE kind = 'fill' AND product_type = ? AND id = ?", (product_type, trade_id)
-    ).fetchone()
-    return None if row is None else int(row[0])
+    """When a kept fill was made, Unix ms, the newest where several symbols have one of this id; None where none is."""
+    # All ids that begin with the trade id and "|", by the index: "}" is the character after "|".
+    newest: int | None = connection.execute(
+        "SELECT max(time) FROM record WHERE kind = 'fill' AND product_type = ? AND id > ? AND id < ?",
+        (product_type, f"{trade_id}|", f"{trade_id}}}"),
+    ).fetchone()[0]
+    return newest
 
 
 def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:

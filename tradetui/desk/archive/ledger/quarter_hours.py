@@ -139,7 +139,7 @@ class SequencedFill(NamedTuple):
 
 def sequenced_fill(product_type: ProductType, fill: FuturesFill) -> SequencedFill:
     time = unix_ms(fill.c_time)
-    return SequencedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
+    return SequencedFill(Instant(time, id_order(fill.row_id)), booked_fill(product_type, fill, time))
 
 
 def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:

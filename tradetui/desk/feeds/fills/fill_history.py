@@ -206,8 +206,12 @@ class FillHistory:
 
     def _is_closed(self, gap: Gap) -> bool:
         """Whether a gap begins where it ends already."""
-        row = self._rows.get(f"{self.product_type}|{gap.cursor}")
-        return row is not None and _reaches([row], gap.until)
+        rows = self._of_trade(gap.cursor)
+        return bool(rows) and all(_reaches([row], gap.until) for row in rows)
+
+    def _of_trade(self, trade_id: str) -> list[ProductRow[FuturesFill]]:
+        """The fills in memory that have a trade id; those of several symbols may."""
+        return [row for row in self._rows.values() if row.record.trade_id == trade_id]
 
     async def _read_newest(self, now: float) -> None:
         """Read pages back to the newest known fill and a minute further; what is not reached becomes a gap."""
@@ -267,8 +271,8 @@ class FillHistory:
         if not arrived_rows or self.undecodable_pages.undecodable_rows:
             return arrived_rows
         times = [time_of(row.record) for row in arrived_rows]
-        above = self._rows.get(f"{self.product_type}|{gap.cursor}")
-        top, bottom = max(times) if above is None else time_of(above.record), min(times)
+        above = self._of_trade(gap.cursor)
+        top, bottom = max((time_of(row.record) for row in above), default=max(times)), min(times)
         known = {
             row_id: row
             for row_id, row in self._rows.items()

@@ -93,9 +93,9 @@ def time_of(record: Record) -> datetime:
     return BEGINNING
 
 
-def id_order(id_: str) -> str:
-    """An id as text that sorts like the number it mostly is: shorter ids are older."""
-    return f"{len(id_):04d}{id_}"
+def id_order(row_id: str) -> str:
+    """A row's id as text that sorts like the number it mostly begins with: shorter numbers are older."""
+    return f"{len(row_id.partition('|')[0]):04d}{row_id}"
 
 
 def newest_first(rows: Iterable[ProductRow[RecordT]]) -> list[ProductRow[RecordT]]:
