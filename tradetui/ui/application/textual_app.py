@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual import events, on
 from textual.app import App
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from tradetui.ui.app_protocols import KeyedScreen, SeesEveryKey
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
+from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import THEMES
+from tradetui.ui.terminal.bounded_input import BoundedInputDriver, InputDropped
 from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
 from tradetui.ui.terminal.drawn_once import AsciiFilter, StyledOnce
 
@@ -70,6 +73,10 @@ class TextualApp(App[None], inherit_bindings=False):
             and await self._check_bindings(event.key, priority=True)
         ):
             await self.key_order.add(event)
+
+    def on_input_dropped(self, dropped: InputDropped) -> None:
+        sentence = f"{dropped.count:,} characters that came at once were dropped: no field takes so many."
+        notify(self, sentence, severity="warning", seconds=10)
 
     async def _dispatch_key(self, event: TypedInput) -> None:
         """Pass the key to the screen, which may drop it, and then to the focused widget."""
@@ -131,6 +138,10 @@ class TextualApp(App[None], inherit_bindings=False):
         return drawn.replace("<text ", '<text xml:space="preserve" ')
 
     # The terminal
+
+    def get_driver_class(self) -> type[Driver]:
+        driver_class = super().get_driver_class()
+        return BoundedInputDriver if driver_class is LinuxDriver else driver_class
 
     def switch_mouse(self, *, on: bool) -> None:
         """Take the mouse, or leave it to the terminal, also after a suspension; nothing without a terminal."""

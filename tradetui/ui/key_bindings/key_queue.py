@@ -38,6 +38,8 @@ LONGEST_S: Final = 1.0
 """The longest wait of keys for the handler of the one before; then they go on, since it may be waiting for them."""
 ROUNDS: Final = 3
 """Passes through the queues: the key itself; the messages its handlers post; the messages that follow from those."""
+MOST_WAITING: Final = 2_000
+"""Keys that may wait: more than the longest text that a box takes."""
 MOST_ROUNDS: Final = 12  # passes after which the next key goes on though the focus keeps moving
 
 
@@ -88,6 +90,9 @@ class KeyOrder:
         queued = _QueuedKey(event, event.time - self._last_read_at, key != "" and key == self._last_key)
         self._last_read_at, self._last_key = event.time, key
         if self.is_busy:
+            if len(self._waiting) >= MOST_WAITING:
+                self._waiting.clear()
+                notify(self._app, "Keys came faster than they could be handled, and were dropped.", severity="warning")
             self._waiting.append(queued)
             self._key_waits.set()
             return

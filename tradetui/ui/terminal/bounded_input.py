@@ -1,0 +1,107 @@
+"""Reads the terminal and drops what nobody can have typed or pasted: a program or a slip sent it, and it would act.
+
+Textual makes an event of every character, and each is handled in turn: a megabyte would keep the screen busy for hours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import time
+from codecs import getincrementaldecoder
+from typing import Final
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+MOST_TYPED: Final = 2_000
+"""Bytes at once without the marks of a paste: more than the longest text that a box takes."""
+MOST_PASTED: Final = 65_536
+"""Bytes of a paste that the terminal marks as one."""
+_AT_ONCE: Final = 256
+"""Bytes that are passed on as they come; of more at once it is first seen how many there are."""
+_TYPED_PER_S: Final = 1_000.0
+_PAUSE_S: Final = 0.03
+"""A pause that ends what came at once."""
+_IDLE_S: Final = 0.1
+_PASTE_BEGINS, _PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
+_MOUSE: Final = re.compile(rb"\x1b\[<[0-9;]+[Mm]")
+
+
+class InputDropped(Message):
+    """So many bytes came at once that they were dropped, unread."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+
+class TypedBytes:
+    """Decides of the terminal's bytes which are parsed; times are monotonic seconds."""
+
+    def __init__(self) -> None:
+        self.holding = False
+        """Whether bytes wait for the pause that says how many came at once."""
+        self._held = bytearray()
+        self._dropped = 0
+        self._recent = 0.0
+        self._last_s = 0.0
+
+    def take(self, chunk: bytes, now_s: float) -> bytes:
+        """The bytes to parse now; none while it is not known whether too many came at once, and none of too many."""
+        if self._dropped:
+            self._dropped += len(chunk)
+            return b""
+        typed = len(_MOUSE.sub(b"", chunk)) if chunk.startswith(b"\x1b[<") else len(chunk)
+        self._recent = max(0.0, self._recent - (now_s - self._last_s) * _TYPED_PER_S) + typed
+        self._last_s = now_s
+        if not self.holding and self._recent <= _AT_ONCE:
+            return chunk
+        self.holding = True
+        self._held += chunk
+        if len(self._held) > (MOST_PASTED if self._held.startswith(_PASTE_BEGINS) else MOST_TYPED):
+            self._dropped = len(self._held)
+            self._held.clear()
+        return self._release() if self._held.endswith(_PASTE_ENDS) else b""
+
+    def pause(self) -> tuple[bytes, int]:
+        """Nothing came for a moment: the bytes to parse now, and how many were dropped before."""
+        dropped, self._dropped, self._recent = self._dropped, 0, 0.0
+        return self._release(), dropped
+
+    def _release(self) -> bytes:
+        released = bytes(self._held)
+        self._held.clear()
+        self.holding = False
+        return released
+
+
+class BoundedInputDriver(LinuxDriver):
+    """Textual's driver of a terminal, with a bound on what comes at once; bytes that are no UTF-8 end nothing."""
+
+    def run_input_thread(self) -> None:
+        typed, parser = TypedBytes(), XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(_PAUSE_S if typed.holding else _IDLE_S):
+                    try:
+                        content = os.read(self.fileno, MOST_PASTED)
+                    except OSError:
+                        content = b""
+                    if not content:  # the terminal is gone, which a signal says too
+                        break
+                    content = typed.take(content, time.monotonic())
+                else:
+                    content, dropped = typed.pause()
+                    if dropped:
+                        parser = XTermParser(self._debug)  # it may have been in the middle of a paste
+                        self.send_message(InputDropped(dropped))
+                if content:
+                    for event in parser.feed(decode(content)):
+                        self.process_message(event)
+                for event in parser.tick():
+                    self.process_message(event)
