@@ -261,7 +261,9 @@ def test_silences_are_kept_by_profile_and_beside_what_else_is_chosen(tmp_path: P
     first.write(AlertChoices())
     assert (first.read(), second.read()) == (AlertChoices(), AlertChoices(frozenset({"link lost"})))
     (tmp_path / "state.toml").write_text('[profiles.a]\nsilenced = "fill"\nalerts = [{when = "no such kind"}, 3]\n')
-    assert first.read() == AlertChoices()
+    assert first.read() == AlertChoices(unreadable=({"when": "no such kind"}, 3))
+    first.write(first.read()._replace(silenced=silenced))
+    assert first.read() == AlertChoices(silenced, unreadable=({"when": "no such kind"}, 3)), "a newer version's stay"
 
 
 @pytest.mark.parametrize(
@@ -280,6 +282,14 @@ def test_an_alert_made_on_the_screen_is_read_as_it_was_made(tmp_path: Path, cond
     rules = (rule_of(condition), rule_of(condition, {Channel.DESKTOP}, "a name of its own"))
     FileAlertChoices(tmp_path, "a").write(AlertChoices(made=rules))
     assert FileAlertChoices(tmp_path, "a").read().made == rules
+
+
+def test_the_check_is_of_those_made_on_the_screen_too(tmp_path: Path) -> None:
+    profile = loaded(tmp_path, "")
+    made = rule_of(Condition(RuleKind.MARGIN_RATIO_ABOVE, level=Decimal(100)))
+    FileAlertChoices(profile.data_dir, profile.name).write(AlertChoices(made=(made,)))
+    finding = rules_finding(profile, AlertEvidence())
+    assert "'margin ratio above 100 %' cannot fire" in finding.finding
 
 
 def test_own_alerts_add_to_the_default_ones_unless_these_are_taken_away() -> None:

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     default = _chosen_default(args, existing, name, asks=asks)
     write_profile(key_file, secrets, f"API key of the tradetui profile {name}; keep mode 0600")
     try:
-        write_profile(profile_file, settings, f"tradetui profile {name}; every key: config.example.toml")
+        write_profile(profile_file, settings, f"tradetui profile {name}; every key: tradetui config example")
     except ConfigurationError:
         key_file.unlink()
         raise

@@ -55,7 +55,9 @@ def write_default(config_file: Path, name: str) -> None:
     """
     line = tomli_w.dumps({"default_profile": name})
     if not config_file.exists():
-        write_profile(config_file, {"default_profile": name}, "tradetui configuration; every key: config.example.toml")
+        write_profile(
+            config_file, {"default_profile": name}, "tradetui configuration; every key: tradetui config example"
+        )
         return
     file = config_file.resolve()
     try:

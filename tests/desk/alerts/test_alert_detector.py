@@ -12,7 +12,7 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
 from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertDetector
-from tradetui.desk.alerts.rules import RuleKind
+from tradetui.desk.alerts.rules import Condition, RuleKind
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.intents.states import State
@@ -225,3 +225,19 @@ def test_events_of_two_sessions_have_one_key() -> None:
         keys.append([event.key for event in watch.take_due(10)])
     assert keys[0] == keys[1]
     assert ProductType.USDT_FUTURES in keys[0][0]
+
+
+def test_an_example_is_the_sentence_of_the_newest_of_its_kind() -> None:
+    watch = AlertDetector()
+    assert watch.example(Condition(RuleKind.FILL)) == watch.example(Condition(RuleKind.ORDER_GONE)) == ""
+    watch.fills_changed(Feed().of(fill(1), fill(2, symbol="ETHUSDT"), fill(3, price="102")), 0.0, NOW_MS)
+    watch.orders_changed(Feed().of(order(1)), 0.0)
+    ended_stops = (ended(1, "cancelled"), ended(2, "executed"), ended(3, "cancelled", symbol="ETHUSDT"))
+    watch.triggers_changed(Feed().of(*ended_stops), 0.0, NOW_MS)
+    assert watch.example(Condition(RuleKind.FILL)).startswith("BTCUSDT LONG opened: bought 1 at 102")
+    assert watch.example(Condition(RuleKind.FILL, "ETHUSDT")).startswith("ETHUSDT LONG opened: ")
+    assert watch.example(Condition(RuleKind.ORDER_GONE)).startswith("Order gone: buy ")
+    assert watch.example(Condition(RuleKind.STOP_CANCELLED, "BTCUSDT")).endswith(" was cancelled")
+    assert watch.example(Condition(RuleKind.TRIGGER)) == "Trigger order on BTCUSDT that opens LONG executed at 110"
+    assert watch.example(Condition(RuleKind.TRIGGER, "ETHUSDT")) == ""
+    assert watch.example(Condition(RuleKind.LINK_LOST)) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.desk.fixtures.scripted_exchange import NOW_MS
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.delivery import CLAIMABLE_AGAIN_S, LOG_KEPT, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
 from tradetui.desk.alerts.rules import (
+    DEFAULT_RULES,
     Alert,
     AlertChoices,
     AlertEvent,
@@ -21,6 +23,7 @@ from tradetui.desk.alerts.rules import (
     Condition,
     Rule,
     RuleKind,
+    rule_of,
 )
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.session_health import LinkState
@@ -305,6 +308,32 @@ async def test_what_another_session_silenced_is_not_delivered_here() -> None:
     session.get_link_back()
     await asyncio.sleep(5)
     assert len(session.shown) == 1, "what came before it was known is shown, and nothing after it"
+
+
+@pytest.mark.looptime
+async def test_a_rule_made_on_the_screen_takes_the_place_of_a_default_one_and_of_no_written_one() -> None:
+    session = Session("only", LoopClock(NOW_MS))
+    session.alerts.use_rules((*DEFAULT_RULES[:3], LOST))
+    fills = rule_of(Condition(RuleKind.FILL), {Channel.DESKTOP})
+    await session.alerts.add(fills)
+    await session.alerts.add(LOST._replace(channels=frozenset({Channel.LINE})))
+    assert session.alerts.rules == (*DEFAULT_RULES[1:3], LOST, fills)
+    assert session.alerts.choices.made == (fills,)
+    assert session.alerts.is_written(LOST.name) and not session.alerts.is_written("fill")
+    await session.alerts.delete("fill")
+    assert session.alerts.rules == (*DEFAULT_RULES[:3], LOST), "the default one is back"
+
+
+@pytest.mark.looptime
+async def test_what_another_session_made_counts_here_once_it_is_read() -> None:
+    first, second = Session("first", LoopClock(NOW_MS)), Session("second", LoopClock(NOW_MS))
+    kept = first.alerts.settings.choices
+    second.alerts.settings = replace(second.alerts.settings, choices=kept)
+    made = rule_of(Condition(RuleKind.ORDER_GONE))
+    await first.alerts.add(made)
+    assert made not in second.alerts.rules
+    await second.alerts.read_choices()
+    assert made in second.alerts.rules
 
 
 @pytest.mark.looptime

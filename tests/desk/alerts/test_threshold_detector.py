@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
+
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
-from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
+from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector, sentence_at_level
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.wire.enums import PositionMode
@@ -116,3 +118,44 @@ def test_a_price_that_was_far_back_for_a_minute_crosses_again() -> None:
 def test_only_the_symbols_of_price_rules_are_watched() -> None:
     watch = ThresholdDetector([RESULT, Condition(RuleKind.PRICE_CROSSES, "ETHUSDT", Decimal(1))])
     assert watch.prices({"BTCUSDT": Decimal(5)}.get, 0) == []
+
+
+SAFE = replace(HELD, mark=Decimal("84000.5"), liquidation=Decimal(70_000))
+
+
+@pytest.mark.parametrize(
+    ("condition", "sentence"),
+    [
+        (Condition(RuleKind.MARGIN_RATIO_ABOVE, level=Decimal(80)), "Margin ratio 80.00 %, above 80 %"),
+        (
+            Condition(RuleKind.LIQUIDATION_NEARER, "BTCUSDT", Decimal(5)),
+            "BTCUSDT LONG is 5.00 % from liquidation, nearer than 5 %: mark 73,684.2, liquidation at 70,000",
+        ),
+        (
+            Condition(RuleKind.POSITION_RESULT_BELOW, "", Decimal(-500)),
+            "BTCUSDT LONG: unrealised -500.00 USDT, below -500",
+        ),
+        (
+            Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-2), is_percent=True),
+            "Today's result -200.00 USDT (-2.00 %), below -2 %",
+        ),
+        (
+            Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-500)),
+            "Today's result -500.00 USDT (-5.00 %), below -500",
+        ),
+        (Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(90_000)), "BTCUSDT is at 90,000, crossed above 90,000"),
+        (Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(80_000)), "BTCUSDT is at 80,000, crossed below 80,000"),
+        (Condition(RuleKind.POSITION_RESULT_BELOW, "ETHUSDT", Decimal(-500)), ""),
+        (Condition(RuleKind.LIQUIDATION_NEARER, "BTCUSDT", Decimal(100)), ""),
+    ],
+)
+def test_what_a_rule_will_say_is_known_before_its_level_is_reached(condition: Condition, sentence: str) -> None:
+    assert sentence_at_level(condition, [SAFE], SAFE.mark, Decimal(10_000)) == sentence
+
+
+def test_a_position_that_falls_towards_its_liquidation_says_what_was_foretold() -> None:
+    condition = Condition(RuleKind.LIQUIDATION_NEARER, "", Decimal(5))
+    for liquidation, mark in ((70_000, "73684.2"), (90_000, "85714.3")):
+        held = replace(SAFE, liquidation=Decimal(liquidation))
+        (event,) = ThresholdDetector([condition]).positions([replace(held, mark=Decimal(mark))], 0.0)
+        assert sentence_at_level(condition, [held], None, None) == event.sentence

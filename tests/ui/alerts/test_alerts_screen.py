@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, Condition, RuleKind, rule_of
@@ -28,6 +28,11 @@ def alert(sentence: str, kind: RuleKind = RuleKind.LINK_LOST, *channels: Channel
 
 def messages(stage: AppOnFewRows) -> list[str]:
     return [notification.message for notification in stage.app._notifications]
+
+
+def shown_below(stage: AppOnFewRows, id_: str) -> str:
+    """What a form says in the line of this id."""
+    return str(stage.app.screen.query_one(f"#{id_}", Static).content)
 
 
 async def settled(pilot: Pilot[None], seconds: float = 1.5) -> None:
@@ -184,7 +189,11 @@ async def test_an_alert_is_made_at_a_position_and_deleted_in_the_list() -> None:
         assert symbol, "that of the position under the cursor"
         text = screen_text(stage.app)
         assert f"Alert: {symbol} nearer than 5 % to liquidation." in text
-        assert "It waits: nothing is beyond that now." in text
+        assert "It waits: there is no such figure now." in text, "it has no liquidation price"
+        stage.app.screen.query_one("#field-symbol", Input).value = ""
+        await settled(pilot)
+        assert "% from liquidation, nearer than 5 %: mark" in shown_below(stage, "reason")
+        stage.app.screen.query_one("#field-symbol", Input).value = symbol
         stage.app.screen.query_one("#field-kind", Input).value = "position_result_below"
         stage.app.screen.query_one("#field-threshold", Input).value = "1000000"
         await settled(pilot)
@@ -202,9 +211,15 @@ async def test_an_alert_is_made_at_a_position_and_deleted_in_the_list() -> None:
         await pilot.press("G", "d")
         await settled(pilot)
         assert stage.desk.alerts.choices.made == ()
+        stage.desk.alerts.use_rules((EVERY_WAY,))
         await pilot.press("n")
         await settled(pilot)
         assert "Fill in or correct: About." in screen_text(stage.app)
+        stage.app.screen.query_one("#field-kind", Input).value = "link_lost"
+        await pilot.press("enter")
+        await settled(pilot)
+        assert shown_below(stage, "problem-kind") == "the configuration has 'link lost': change it there"
+        assert stage.desk.alerts.rules == (EVERY_WAY,)
 
 
 async def test_what_an_alert_says_of_a_reversal_takes_the_place_of_what_was_said_of_it_before() -> None:

@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> N
     (tmp_path / "state.toml").write_text(text)
     stored, notice = screen_state.read_screen_state(tmp_path, "main")
     assert preferences_from(stored) == ScreenPreferences()
-    assert "cannot be read" in notice and "state.toml.unread" in notice
+    assert "cannot be read" in notice and "state.toml.unread" in notice and "no alert made on the screen" in notice
     assert (tmp_path / "state.toml.unread").read_text() == text
     screen_state.write_screen_state(tmp_path, "main", PREFERENCES.as_plain())
     assert preferences_from(screen_state.read_screen_state(tmp_path, "main")[0]) == PREFERENCES

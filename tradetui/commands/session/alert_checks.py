@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tradetui.commands.process.console import stdout
-from tradetui.commands.session.bootstrap import profile_rules
+from tradetui.commands.session.bootstrap import rules_in_force
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
@@ -57,7 +57,7 @@ async def read_alert_evidence(client: ExchangeReader, loaded: LoadedProfile) -> 
 
     An exchange that cannot be reached is waited for once: what was read before stands, the rest is unknown.
     """
-    conditions = [rule.condition for rule in profile_rules(loaded.profile)]
+    conditions = [rule.condition for rule in rules_in_force(loaded)]
     product_types = [ProductType(name) for name in loaded.profile.product_types]
     priced = {condition.symbol: None for condition in conditions if condition.kind is RuleKind.PRICE_CROSSES}
     evidence = AlertEvidence()
@@ -115,7 +115,7 @@ async def _reply_or_refusal(call: Awaitable[Reply[R]]) -> Reply[R] | ExchangeErr
 
 def rules_finding(loaded: LoadedProfile, evidence: AlertEvidence) -> AlertFinding:
     """The alerts that cannot fire, with their reasons; or that all can."""
-    rules = profile_rules(loaded.profile)
+    rules = rules_in_force(loaded)
     product_types = [ProductType(name) for name in loaded.profile.product_types]
     written = {alert.rule.condition for alert in loaded.profile.alerts}
     faults = []
@@ -132,13 +132,13 @@ def rules_finding(loaded: LoadedProfile, evidence: AlertEvidence) -> AlertFindin
         elif rule.condition.kind is RuleKind.PRICE_CROSSES and evidence.lacks_tickers:
             faults.append(f"{rule.name!r} can fire only while a position of it is held: the exchange serves no ticker")
     if faults:
-        return AlertFinding("; ".join(faults), "Correct them in alerts of the profile, or remove them.")
+        return AlertFinding("; ".join(faults), "Correct or remove them, in alerts of the profile or on the screen A.")
     return AlertFinding(f"{counted(len(rules), 'alert')}, each can fire" if rules else "none")
 
 
 def try_desktop(loaded: LoadedProfile, environ: Mapping[str, str], *, sends_test: bool) -> AlertFinding:
     """Send a test notification if `sends_test`; returns how one goes to the desktop, and what tmux holds back."""
-    if not any(Channel.DESKTOP in rule.channels for rule in profile_rules(loaded.profile)):
+    if not any(Channel.DESKTOP in rule.channels for rule in rules_in_force(loaded)):
         return AlertFinding("no alert goes to the desktop")
     chosen = loaded.profile.desktop_notification
     sequence = own_sequence(environ) if chosen == "auto" else DesktopSequence(chosen)

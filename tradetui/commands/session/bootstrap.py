@@ -28,7 +28,7 @@ from tradetui.desk.account.identity import (
     stand_in,
 )
 from tradetui.desk.alerts.delivery import ProgramCommand
-from tradetui.desk.alerts.rules import AlertSettings, DesktopSequence, Rule, with_defaults
+from tradetui.desk.alerts.rules import AlertSettings, DesktopSequence, Rule, with_defaults, with_made
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
@@ -129,6 +129,11 @@ def desk_settings(loaded: LoadedProfile, credentials: Credentials | None = None)
 def profile_rules(profile: Profile) -> tuple[Rule, ...]:
     own = tuple(alert.rule for alert in profile.alerts)
     return with_defaults(own) if profile.alerts_defaults else own
+
+
+def rules_in_force(loaded: LoadedProfile) -> tuple[Rule, ...]:
+    """The rules of the configuration and those made on the screen."""
+    return with_made(profile_rules(loaded.profile), FileAlertChoices(loaded.data_dir, loaded.name).read().made)
 
 
 def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credentials) -> AlertSettings:

@@ -20,8 +20,8 @@ from tradetui.storage.toml_file import NotToml, read_toml
 
 FILE = "state.toml"
 _HEADING = (
-    "# Written by tradetui: what was chosen on the screen, by profile: theme, columns, order. Delete it to forget "
-    "that.\n\n"
+    "# Written by tradetui: what was chosen on the screen, by profile: theme, columns, order, alerts. Delete it to "
+    "forget that.\n\n"
 )
 _PROFILES: Final = "profiles"
 _SILENCED: Final = "silenced"
@@ -43,8 +43,8 @@ def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], 
     return _chosen_in(stored, profile), notice
 
 
-def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) -> None:
-    """Replace a profile's choices under these names; the rest of the file stays.
+def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any], *, durable: bool = False) -> None:
+    """Replace a profile's choices under these names; the rest of the file stays. `durable` waits for the disk.
 
     A name whose value is None is deleted. Sessions that write at the same moment wait for each other. Raises OSError,
     also where the file is there and cannot be read: what it holds for other profiles would be lost.
@@ -59,7 +59,7 @@ def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) 
         updated = {**_chosen_in(stored, profile), **chosen}
         after = {name: value for name, value in updated.items() if value is not None}
         stored[_PROFILES] = {**profiles, profile: after}
-        write_text(data_dir / FILE, _HEADING + tomli_w.dumps(stored), durable=False)
+        write_text(data_dir / FILE, _HEADING + tomli_w.dumps(stored), durable=durable)
 
 
 class FileAlertChoices:
@@ -72,24 +72,24 @@ class FileAlertChoices:
     def read(self) -> AlertChoices:
         chosen = read_screen_state(self._data_dir, self._profile)[0]
         names, entries = (stored if isinstance(stored, list) else [] for stored in map(chosen.get, (_SILENCED, _MADE)))
-        rules = map(_rule_in, entries)
+        rules = [(entry, _rule_in(entry)) for entry in entries]
         return AlertChoices(
             frozenset(name for name in names if isinstance(name, str)),
-            tuple(rule for rule in rules if rule is not None),
+            tuple(rule for _, rule in rules if rule is not None),
+            tuple(entry for entry, rule in rules if rule is None),
         )
 
     def write(self, choices: AlertChoices) -> None:
         """Raises OSError."""
         from tradetui.profiles.alert_entry import entry_of
 
-        made = [entry_of(rule) for rule in choices.made]
-        write_screen_state(
-            self._data_dir, self._profile, {_SILENCED: sorted(choices.silenced) or None, _MADE: made or None}
-        )
+        entries = [*map(entry_of, choices.made), *choices.unreadable]
+        chosen = {_SILENCED: sorted(choices.silenced) or None, _MADE: entries or None}
+        write_screen_state(self._data_dir, self._profile, chosen, durable=True)
 
 
 def _rule_in(entry: object) -> Rule | None:
-    """The rule of an entry that this program wrote; None where somebody has changed it to what is none."""
+    """The rule of an entry; None where this version knows none like it."""
     from tradetui.profiles.alert_entry import AlertRule  # pydantic builds it, and most profiles have no such entry
 
     try:
@@ -115,7 +115,7 @@ def _stored(file: Path) -> tuple[dict[str, Any], str]:
     except NotToml:
         with suppress(OSError):  # A read-only directory keeps it where it is; it is overlooked all the same.
             file.replace(file.with_name(f"{FILE}.unread"))
-        defaults = "columns, order and theme are the defaults"
+        defaults = "columns, order and theme are the defaults, and no alert made on the screen counts"
         return {}, f"{file} cannot be read: {defaults}. The old file is kept as {FILE}.unread."
 
 

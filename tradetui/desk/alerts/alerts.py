@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.desk.alerts.delivery import AlertDelivery, FrequencyLimit, LoggedAlert
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
-from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
+from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector, sentence_at_level
 from tradetui.desk.alerts.rules import (
+    DEFAULT_RULES,
     Alert,
     AlertChoices,
     AlertEvent,
@@ -26,6 +27,7 @@ from tradetui.desk.alerts.rules import (
     RuleKind,
     alert_of,
     one_sentence,
+    with_made,
 )
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.feed import Snapshot
@@ -50,10 +52,21 @@ TRIGGERS_AGAIN_S: Final = 10.0
 """The shortest time between two extra reads of the trigger orders that new fills ask for."""
 
 
+class Foretold(NamedTuple):
+    """The sentence that a rule will be said in: at once, or at its level, or as the newest event of its kind was.
+
+    It is empty where nothing is known to say it of.
+    """
+
+    sentence: str
+    fires_at_once: bool = False
+
+
 class Alerts:
     """The alerts of one session. It has no task of its own: it works when the desk brings something, or a time is due.
 
-    `unseen` counts the alerts shown since the list of them was looked at, `newest` is the last.
+    `unseen` counts the alerts shown since the list of them was looked at, `newest` is the last. `rules` are those in
+    force, the profile's and those made on the screen.
     """
 
     def __init__(
@@ -89,10 +102,9 @@ class Alerts:
         self._marks: Mapping[str, Decimal] = {}
         self._use(self.choices)
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The profile's rules, and those made on the screen."""
-        return (*self.settings.rules, *self.choices.made)
+    def is_written(self, name: str) -> bool:
+        """Whether the configuration has an alert of this name, which none made on the screen replaces."""
+        return any(rule.name == name for rule in self.settings.rules if rule not in DEFAULT_RULES)
 
     @property
     def looks_at_today(self) -> bool:
@@ -107,9 +119,8 @@ class Alerts:
         self._use(self.choices)
 
     def _use(self, choices: AlertChoices) -> None:
-        """Go by these choices; a rule made on the screen counts unless the profile has one of its name."""
-        own_names = {rule.name for rule in self.settings.rules}
-        self.choices = choices._replace(made=tuple(rule for rule in choices.made if rule.name not in own_names))
+        self.rules = with_made(self.settings.rules, choices.made)
+        self.choices = choices._replace(made=tuple(rule for rule in choices.made if rule in self.rules))
         self._thresholds.use_conditions(rule.condition for rule in self.rules)
 
     def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
@@ -120,8 +131,12 @@ class Alerts:
     async def attach(self, archive: Archive) -> None:
         """Go by the archive that the account's sessions share, and by the rules that are silenced."""
         self.delivery.attach(archive)
-        self._use(await self._disk.run(self.settings.choices.read))
+        await self.read_choices()
         await self.delivery.come_first()
+
+    async def read_choices(self) -> None:
+        """Go by what is chosen on the screen by now, in this or another session of the profile."""
+        self._use(await self._disk.run(self.settings.choices.read))
 
     async def stop(self) -> None:
         """Deliver what was begun; what this session has not done within three seconds is left to others."""
@@ -211,17 +226,18 @@ class Alerts:
 
         def added(before: AlertChoices) -> AlertChoices:
             others = (made for made in before.made if made.name != rule.name)
-            return AlertChoices(before.silenced - {rule.name}, (*others, rule))
+            return before._replace(silenced=before.silenced - {rule.name}, made=(*others, rule))
 
         await self._choose(added)
 
     async def delete(self, name: str) -> None:
         """Forget a rule that was made on the screen; raises OSError."""
-        await self._choose(
-            lambda before: AlertChoices(
-                before.silenced - {name}, tuple(rule for rule in before.made if rule.name != name)
-            )
-        )
+
+        def without(before: AlertChoices) -> AlertChoices:
+            others = tuple(rule for rule in before.made if rule.name != name)
+            return before._replace(silenced=before.silenced - {name}, made=others)
+
+        await self._choose(without)
 
     async def _choose(self, change: Callable[[AlertChoices], AlertChoices]) -> None:
         """Change what is kept, in which another session may have written since."""
@@ -229,21 +245,26 @@ class Alerts:
         await self._disk.run(self.settings.choices.write, choices)
         self._use(choices)
 
-    def fires_at_once(
+    def foretell(
         self,
         condition: Condition,
         positions: Sequence[Position],
         accounts: Sequence[ProductRow[FuturesAccount]],
         today: TodayResult | None,
-    ) -> str:
-        """The sentence with which a threshold fires as soon as there is a rule of it; empty where it does not."""
+    ) -> Foretold:
+        """The sentence of a rule that is about to be made, by what is known now."""
         detector = ThresholdDetector([condition])
         events = [] if today is None else detector.today(today.amount, today.part, 0.0)
         events += detector.positions(positions, 0.0)
         events += detector.prices(self._price_of, 0.0)
         ratio = totals_of([row.record for row in accounts], positions).worst_margin_ratio
         events += detector.margin_ratio(ratio, 0.0)
-        return events[0].sentence if events else ""
+        if events:
+            return Foretold(events[0].sentence, fires_at_once=True)
+        if condition.level is None:
+            return Foretold(one_sentence(self._detector.example(condition)))
+        equity = today.amount / today.part if today is not None and today.part else None
+        return Foretold(one_sentence(sentence_at_level(condition, positions, self._price_of(condition.symbol), equity)))
 
     def test(self, rule: Rule) -> None:
         """Send a test through the channels of a rule, silenced or not."""
@@ -276,7 +297,7 @@ class Alerts:
 
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
         """The channels of an event by the rules that are silenced now: another session may have silenced some."""
-        self._use(await self._disk.run(self.settings.choices.read))
+        await self.read_choices()
         alert = alert_of(event, self.rules, self.choices.silenced, self._clock.wall_ms())
         return alert.channels if alert is not None else frozenset()
 

@@ -147,6 +147,13 @@ def with_defaults(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return (*(rule for rule in DEFAULT_RULES if rule.name not in replaced), *rules)
 
 
+def with_made(rules: Sequence[Rule], made: Iterable[Rule]) -> tuple[Rule, ...]:
+    """A profile's rules and those made on the screen, which take the place of default ones but of no other."""
+    written_names = {rule.name for rule in rules if rule not in DEFAULT_RULES}
+    counting = {rule.name: rule for rule in made if rule.name not in written_names}
+    return (*(rule for rule in rules if rule.name not in counting), *counting.values())
+
+
 def impossible(
     rule: Rule,
     product_types: Sequence[ProductType],
@@ -186,10 +193,14 @@ class Command(Protocol):
 
 
 class AlertChoices(NamedTuple):
-    """The choices made on the screen: the names of silenced rules, and the rules that were made there."""
+    """The choices made on the screen: the names of silenced rules, and the rules that were made there.
+
+    `unreadable` are kept entries of which this version can make no rule; they stay as they are.
+    """
 
     silenced: frozenset[str] = frozenset()
     made: tuple[Rule, ...] = ()
+    unreadable: tuple[object, ...] = ()
 
 
 class AlertChoiceStore(Protocol):

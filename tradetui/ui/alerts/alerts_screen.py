@@ -23,6 +23,7 @@ from tradetui.ui.settings.ui_settings import UiSettings, zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen
+from tradetui.wire.text import counted
 
 LOG_READ_EVERY_S = 1.0
 _LINES_BESIDE_ROWS = 3  # lines of a panel beside its rows: its border and the titles of the columns
@@ -41,6 +42,7 @@ class AlertsScreen(TableScreen):
         self._log_table = RecordTable(LOG_COLUMNS, id="table-log")
         self._on_log = False
         self._rules: Sequence[RuleRow] = ()
+        self._unreadable: Sequence[object] = ()
         self._log: Sequence[LoggedAlert] = ()
 
     def compose(self) -> ComposeResult:
@@ -68,7 +70,7 @@ class AlertsScreen(TableScreen):
             no_equity_because=desk.totals().no_equity_because,
         )
         alerts = desk.alerts
-        silenced, made = alerts.choices
+        silenced, made, self._unreadable = alerts.choices
         rules = [RuleRow(rule, rule.name in silenced, why_not(rule), rule in made) for rule in alerts.rules]
         if rules != self._rules:
             self._rules = rules
@@ -80,6 +82,7 @@ class AlertsScreen(TableScreen):
         desk = self.desk
         if desk is None:
             return
+        await desk.alerts.read_choices()
         self._show_rules()
         log = await desk.alerts.delivery.newest()
         if log != self._log:
@@ -114,6 +117,8 @@ class AlertsScreen(TableScreen):
         silenced = sum(row.silenced for row in self._rules)
         counts = f"{len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
         note = "" if self._rules else f"alerts_defaults = false and no alert; {self.key_named('new_alert')} makes one"
+        if self._unreadable:
+            note = f"{counted(len(self._unreadable), 'alert')} in state.toml cannot be read, and does nothing"
         title = f"Alerts {counts} {table.sort_filter.pattern_title}".strip()
         box.say(title, nothing_matches(table, self.key_named), note)
         box.set_class(bool(self._rules) and not table.rows.count, "-empty")

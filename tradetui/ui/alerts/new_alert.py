@@ -40,7 +40,11 @@ class NewAlertDialog(ParameterForm[None]):
             yield from self.buttons("Make", harmless=True)
 
     def _read(self) -> TypedRule:
-        return read_rule(self.texts, has_command=self._desk.alerts.settings.command is not None)
+        alerts = self._desk.alerts
+        typed = read_rule(self.texts, has_command=alerts.settings.command is not None)
+        if typed.rule is not None and alerts.is_written(typed.rule.name):
+            return TypedRule(None, {RULE_KIND: f"the configuration has {typed.rule.name!r}: change it there"})
+        return typed
 
     def check(self) -> None:
         rule, problems = self._read()
@@ -53,16 +57,22 @@ class NewAlertDialog(ParameterForm[None]):
             about = [self.to_correct(_TITLES[name] for name in _TITLES if name in problems)]
         else:
             about = [f"Alert: {rule.name}. {self._what_follows(rule.condition)}"]
+            if any(made.name == rule.name for made in self._desk.alerts.choices.made):
+                about.append("It replaces the one of this name.")
         if focused in rules:
             about.append(f"{_TITLES[focused]}: {rules[focused]}.")
         self.show_result(acceptable=rule is not None, about=about)
 
     def _what_follows(self, condition: Condition) -> str:
-        """What the alert will say at once, or that it waits."""
+        """The sentence that the alert will be, and whether it comes at once."""
         desk = self._desk
         rows = desk.positions.snapshot.rows, desk.accounts.snapshot.rows
-        sentence = desk.alerts.fires_at_once(condition, *rows, desk.today(alerting=True))
-        return f"It fires at once: {sentence}." if sentence else "It waits: nothing is beyond that now."
+        sentence, fires_at_once = desk.alerts.foretell(condition, *rows, desk.today(alerting=True))
+        if fires_at_once:
+            return f"It fires at once: {sentence}."
+        if not sentence:
+            return f"It waits: {'there is no such figure now' if condition.level is not None else 'none was read yet'}."
+        return f"{'It says' if condition.level is not None else 'It says, for example'}: {sentence}."
 
     def confirm(self) -> None:
         rule, _ = self._read()

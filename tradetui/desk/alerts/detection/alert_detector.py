@@ -18,7 +18,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.rules import AlertEvent, RuleKind, one_sentence
+from tradetui.desk.alerts.rules import AlertEvent, Condition, RuleKind, one_sentence
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.reversal.outcome import SearchStage
@@ -75,6 +75,7 @@ class AlertDetector:
         self._precision_of = precision_of
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
+        self._triggers: Snapshot[ProductRow[TriggerOrder]] = Snapshot()
         self._positions: Snapshot[Position] = Snapshot()
         self._new_fills = NewRows[FuturesFill](a_change_is_new=False)
         self._new_triggers = NewRows[TriggerOrder](a_change_is_new=True)
@@ -98,6 +99,7 @@ class AlertDetector:
         self, snapshot: Snapshot[ProductRow[TriggerOrder]], now_s: float, now_ms: int
     ) -> list[AlertEvent]:
         """Take in the trigger orders that ended; all but cancelled ones alert at once."""
+        self._triggers = snapshot
         events = []
         for row in self._new_triggers.of(snapshot, now_ms):
             match trigger_state(row.record):
@@ -162,6 +164,21 @@ class AlertDetector:
             case _:
                 return []
         return [_reversal_event(sent, progress, text)]
+
+    def example(self, condition: Condition) -> str:
+        """The sentence of the newest event that a condition without a level is about; empty where none was read."""
+        kind, symbol = condition.kind, condition.symbol
+        for fill in self._fills.rows if kind is RuleKind.FILL else ():
+            if symbol in ("", name := fill.record.symbol.upper()):
+                return fills_sentence(OrderFills(fill.product_type, (fill.record,)), self._precision_of(name))
+        for trigger in self._triggers.rows if kind in (RuleKind.TRIGGER, RuleKind.STOP_CANCELLED) else ():
+            is_cancelled = trigger_state(trigger.record) is TriggerState.CANCELLED
+            if symbol in ("", name := trigger.record.symbol.upper()) and is_cancelled is (kind is not RuleKind.TRIGGER):
+                return trigger_sentence(trigger.record, None, self._precision_of(name))
+        for order in self._orders.rows if kind is RuleKind.ORDER_GONE and self._orders is not None else ():
+            if symbol in ("", name := order.record.symbol.upper()):
+                return order_gone_sentence(order.record, order.record.base_volume or ZERO, self._precision_of(name))
+        return ""
 
     @property
     def next_due_s(self) -> float | None:

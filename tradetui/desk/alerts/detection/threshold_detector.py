@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Final
@@ -16,6 +16,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
     today_sentence,
 )
 from tradetui.desk.alerts.rules import THRESHOLDS, AlertEvent, Condition, Direction, RuleKind, one_sentence
+from tradetui.desk.tables.cells.cell_format import decimals
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import in_dollars
 from tradetui.trading.positions import Position
@@ -148,6 +149,45 @@ class ThresholdDetector:
         for key, state in list(self._watched.items()):
             if key[0].kind in _OF_POSITIONS and now_s - state.seen_s > FORGOTTEN_S:
                 del self._watched[key]
+
+
+def sentence_at_level(
+    condition: Condition, positions: Iterable[Position], price: Decimal | None, equity: Decimal | None
+) -> str:
+    """The sentence of a figure that just reaches its level; empty where nothing is held or known to say it of.
+
+    `price` is that of the condition's symbol, `equity` what today's result is a part of, in USDT.
+    """
+    level = condition.level
+    assert level is not None
+    held = [position for position in positions if condition.symbol in ("", position.symbol)]
+    match condition.kind:
+        case RuleKind.MARGIN_RATIO_ABOVE:
+            return margin_sentence(level / 100, condition)
+        case RuleKind.PRICE_CROSSES:
+            either = condition.direction is Direction.EITHER
+            upwards = price is None or price < level if either else condition.direction is Direction.UP
+            return price_sentence(condition.symbol, level, condition, upwards=upwards)
+        case RuleKind.POSITION_RESULT_BELOW if held:
+            return result_sentence(held[0], level, condition)
+        case RuleKind.LIQUIDATION_NEARER if level < 100:
+            sentences = (_liquidation_at_level(position, level, condition) for position in held)
+            return next(filter(None, sentences), "")
+        case RuleKind.TODAY_RESULT_BELOW if equity:
+            usdt = equity * level / 100 if condition.is_percent else level
+            return today_sentence(usdt, usdt / equity, condition)
+        case RuleKind.TODAY_RESULT_BELOW if not condition.is_percent:
+            return today_sentence(level, None, condition)
+    return ""
+
+
+def _liquidation_at_level(position: Position, level: Decimal, condition: Condition) -> str:
+    """The sentence with the mark so near to the liquidation, `level` in per cent of it."""
+    mark, liquidation = position.mark, position.liquidation
+    if position.liquidation_distance is None or mark is None or liquidation is None:
+        return ""
+    nearer = liquidation / (1 - level / 100 if liquidation < mark else 1 + level / 100)
+    return liquidation_sentence(replace(position, mark=round(nearer, decimals(mark))), level, condition)
 
 
 def _event(
