@@ -67,7 +67,7 @@ def open_file(
     checked_table: str = "",
     remedy: str = "",
 ) -> sqlite3.Connection:
-    """Open (or make) a file and bring it to the newest version; None is memory only.
+    """Open (or make) a file and bring it to the newest version; None is a temporary file that nobody else can open.
 
     The whole file is checked for damage. With `checked_table` only that table is, so that a large file of the newest
     version opens fast; `check_file` checks all of it later. `remedy` says what to do about a directory that cannot be
@@ -77,8 +77,8 @@ def open_file(
     program, not writable, or on a network file system.
     """
     if file is None:
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        migrate(connection, migrations, "memory")
+        connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        migrate(connection, migrations, "temporary file")
         return connection
     _refuse_network_file_system(file, mounts, remedy)
     try:

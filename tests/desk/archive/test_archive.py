@@ -16,7 +16,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows, Selection
 from tradetui.desk.archive.coverage import Gap
-from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.missing_fills import unread_gaps
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
@@ -155,13 +155,12 @@ def test_who_looks_at_one_table_opens_a_file_that_is_damaged_elsewhere(tmp_path:
     assert (tmp_path / "archive.sqlite.damaged-1").exists(), "who looks at all of it sets it aside"
 
 
-def test_without_a_file_it_holds_the_newest_only() -> None:
+def test_without_a_file_every_row_is_kept_until_the_end() -> None:
     archive = Archive(None)
-    for start in range(0, KEPT_IN_MEMORY + 500, 500):
-        archive.add(FuturesFill, fills(range(start, start + 500)))
-    assert archive.trimmed
-    assert archive.rows.count(FILLS) == KEPT_IN_MEMORY
-    assert archive.rows.newest(FuturesFill, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
+    archive.add(FuturesFill, fills(range(5_500)))
+    assert archive.rows.count(FILLS) == 5_500
+    archive.close()
+    assert Archive(None).rows.count(FILLS) == 0
 
 
 def test_selections() -> None:

@@ -13,7 +13,7 @@ from tests.desk.archive.test_archive import FILLS, fills
 from tests.desk.fixtures.exchange_rows import trigger
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.archive_rows import PAGE, ArchiveRows, Selection
-from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
@@ -148,5 +148,3 @@ def test_rows_of_symbols_are_counted_once_and_then_only_what_came_in() -> None:
     assert all("rowid >" in statement for statement in statements), "what was counted is not counted again"
     archive.add(FuturesFill, fills(range(3), symbol="SOLUSDT"))
     assert (count("SOLUSDT"), count("BTCUSDT")) == (3, 10), "one trade id under two symbols is two fills"
-    archive.add(FuturesFill, fills(range(100, 100 + KEPT_IN_MEMORY)))
-    assert (count(), count("ETHUSDT")) == (KEPT_IN_MEMORY, 0)

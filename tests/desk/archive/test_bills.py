@@ -12,7 +12,7 @@ from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.bills import Transfer, bill_coverage, transfers
 from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
-from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind
 from tradetui.desk.results.sums import result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -169,40 +169,6 @@ def test_how_far_bills_are_read_is_kept() -> None:
         False,
         False,
     ]
-
-
-def test_memory_alone_keeps_the_last_balance_of_each_quarter_hour() -> None:
-    archive = Archive(None)
-    bills = [
-        bill(number, START_MS + number * 10_000, "open_long", "0", fee="-1", balance=str(-number))
-        for number in range(KEPT_IN_MEMORY + 200)
-    ]
-    funding = bill(10**6, START_MS, "contract_settle_fee", "-1")
-    archive.add_bills(USDT, [*bills, funding], ALL)
-    kept = archive.connection.execute("SELECT count(*) FROM bill").fetchone()[0]
-    assert KEPT_IN_MEMORY <= kept <= KEPT_IN_MEMORY + 5
-    last = archive.connection.execute(
-        "SELECT balance FROM bill WHERE time / ? = ? ORDER BY time DESC, ordinal DESC LIMIT 1",
-        (QUARTER_MS, START_MS // QUARTER_MS),
-    ).fetchone()
-    ended_with = max(
-        (row for row in bills if row.c_time.timestamp() * 1000 // QUARTER_MS == START_MS // QUARTER_MS),
-        key=lambda row: row.c_time,
-    )
-    assert last == (str(ended_with.balance),)
-
-
-def test_what_memory_alone_lets_go_is_looked_for_in_its_own_quarter_hour() -> None:
-    archive = Archive(None)
-    bills = [
-        bill(number, START_MS + number * QUARTER_MS // 2, "open_long", "0", fee="-1")
-        for number in range(KEPT_IN_MEMORY + 1_000)
-    ]
-    archive.add_bills(USDT, bills, ALL)
-    thousands_of_steps: list[None] = []
-    archive.connection.set_progress_handler(lambda: thousands_of_steps.append(None), 1_000)
-    archive.add_bills(USDT, bills[-1:], ALL)
-    assert len(thousands_of_steps) < 1_000
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,8 @@ async def test_sums_of_the_days_before_are_kept_once_a_day() -> None:
     archive = with_bills(Archive(None))
     rows = [ProductRow(USDT, fill(number, MIDNIGHT - number * 20 * 24 * HOUR)) for number in range(4)]
     archive.add(FuturesFill, rows)
+    while archive.advance_ledger():
+        pass
     tracker, zone = TodayTracker(archive, InlineDisk(), (USDT,)), ZoneInfo("America/New_York")
 
     async def kept_days(now_ms: int) -> int:

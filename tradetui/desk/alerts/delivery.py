@@ -354,7 +354,6 @@ class AlertDelivery:
         self._limit_notices = FrequencyLimit(1, LIMIT_NOTICE_EVERY_S, clock)
         self._typing = FrequencyLimit(1, TYPED_EVERY_S, clock)
         self._alert_log: AlertLog | None = None
-        self._shared = False
         self._failure_listeners: list[Callable[[str], None]] = []
         self._memory: deque[LoggedAlert] = deque(maxlen=_IN_MEMORY)
         self._tasks = BackgroundTasks()
@@ -367,7 +366,6 @@ class AlertDelivery:
     def attach(self, archive: Archive) -> None:
         """Share desktop and command with the other sessions of the account from now on."""
         self._alert_log = AlertLog(archive, self._owner)
-        self._shared = not archive.trimmed
 
     async def come_first(self) -> None:
         """Deliver before the account's other sessions, as one that was typed into; raises sqlite3.Error."""
@@ -386,7 +384,7 @@ class AlertDelivery:
 
     def typed(self) -> None:
         """A person typed into this session: it delivers first from now on."""
-        if self._alert_log is not None and self._shared and self._typing.take():
+        if self._alert_log is not None and self._typing.take():
             trouble = "the archive does not take that this session is used"
             self._tasks.begin(self._try(trouble, self._alert_log.typed, Moment.now(self._clock)))
 

@@ -191,10 +191,6 @@ class RowQueries:
         self._counts[kind] = newest_row, counts
         return counts
 
-    def forget_counts(self) -> None:
-        """Count all rows again when they are asked for: some were taken away, or are of another symbol."""
-        self._counts.clear()
-
     def page(
         self, selection: Selection[RecordT], after: RowRank | None, limit: int, *, newest: bool = True, skip: int = 0
     ) -> list[tuple[RowRank, ProductRow[RecordT]]]:

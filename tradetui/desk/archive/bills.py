@@ -12,7 +12,7 @@ from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
 from tradetui.desk.archive.ledger.quarter_hours import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind
+from tradetui.trading.results.booking import BillKind, bill_kind
 from tradetui.trading.results.periods import quarter_of
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import FuturesBill
@@ -40,16 +40,11 @@ class Transfer(NamedTuple):
 
 
 def keep_bills(
-    connection: sqlite3.Connection,
-    product_type: ProductType,
-    bills: Sequence[FuturesBill],
-    coverage: BillCoverage,
-    rows_at_most: int | None = None,
+    connection: sqlite3.Connection, product_type: ProductType, bills: Sequence[FuturesBill], coverage: BillCoverage
 ) -> None:
     """Keep bills, each once by its id, with how far they are read; called within a transaction.
 
-    Of a bill that comes again with other figures the later read counts. `rows_at_most` says how many rows there may be,
-    beyond which the oldest bills of fills are deleted; None keeps all.
+    Of a bill that comes again with other figures the later read counts.
     """
     added: list[_BillRow] = []
     replaced: list[_BillRow] = []
@@ -64,8 +59,6 @@ def keep_bills(
             replaced += [] if before is None else [_BillRow(*before)]
     _change_funding(connection, added, replaced)
     _keep_coverage(connection, product_type, coverage)
-    if rows_at_most is not None:
-        _delete_oldest_of_fills(connection, rows_at_most)
 
 
 class _BillRow(NamedTuple):
@@ -119,21 +112,6 @@ def _change_funding(connection: sqlite3.Connection, added: Iterable[_BillRow], r
             (*key, str(total)),
         )
     forget_spans(connection, (quarter for quarter, *_ in changes))
-
-
-def _delete_oldest_of_fills(connection: sqlite3.Connection, rows_at_most: int) -> None:
-    """Delete bills of fills beyond the newest so many bills; the last of each wallet in a quarter-hour stays.
-
-    Its balance says what the wallet did until then.
-    """
-    connection.execute(
-        "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
-        " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET :rows_at_most)"
-        " AND EXISTS (SELECT 1 FROM bill AS later WHERE later.product_type = bill.product_type"
-        " AND later.coin = bill.coin AND (later.time, later.ordinal) > (bill.time, bill.ordinal)"
-        " AND later.time < (bill.time / :quarter_ms + 1) * :quarter_ms)",
-        {"rows_at_most": rows_at_most, "quarter_ms": QUARTER_MS},
-    )
 
 
 def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, coverage: BillCoverage) -> None:

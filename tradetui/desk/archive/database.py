@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -31,12 +30,8 @@ from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import ClosedPosition, FuturesBill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.replies.record import Record, UndecodableRowError
+from tradetui.wire.replies.record import UndecodableRowError
 
-KEPT_IN_MEMORY: Final = 5_000
-"""Rows of a kind an archive without a file keeps."""
-TRIMMED_IDS: Final = 50_000
-"""Fills that such an archive has let go of and knows by their ids when they come again."""
 BEFORE_LEDGER: Final = 1
 """The version of a file that knows no ledger."""
 CACHE_KIB: Final = 512
@@ -46,7 +41,7 @@ _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (k
 
 
 class Archive:
-    """One account's archive in a SQLite file (memory only, and bounded, where no file is given).
+    """One account's archive in a SQLite file; where none is given, in a temporary one that ends with the session.
 
     Every call blocks for a moment and belongs on the disk's thread. `connection` is the open file, for what reads the
     ledger in it.
@@ -58,8 +53,7 @@ class Archive:
         All of it is looked at for damage, which takes longer the more it holds; where `checks` names a table, only
         that one is.
         """
-        self.trimmed = file is None
-        """Whether it only holds the newest rows."""
+        self.file = file
         self._backed_up: Path | None = None
         if file is not None:
             back_up_before_ledger(file)
@@ -76,7 +70,6 @@ class Archive:
         self.connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         self.rows = RowQueries(self.connection)
         self._ledger = Ledger(self.connection)
-        self._trimmed_ids: dict[str, None] = {}
         self._thinned_hour = 0
         tail = "SELECT max(0, coalesce(max(rowid), 0) - (SELECT booked_rowid FROM ledger_mark)) FROM record"
         self.fills_to_book: int = self.connection.execute(tail).fetchone()[0]
@@ -92,12 +85,10 @@ class Archive:
         changed: set[str] = set()
         with self._ledger_transaction():
             for row in rows:
-                if row.row_id not in self._trimmed_ids and self._keep(kind, row):
+                if self._keep(kind, row):
                     changed.add(row.row_id)
             for product_type, missing in (gaps or {}).items():
                 self._keep_gaps(product_type, missing)
-            if self.trimmed and changed:
-                self._trim(kind)
         return changed
 
     def _keep(self, kind: type[RecordT], row: ProductRow[RecordT]) -> bool:
@@ -109,17 +100,13 @@ class Archive:
         if self.connection.execute(_INSERT, values).rowcount > 0:
             self.fills_to_book += kind is FuturesFill
             return True
-        rowid, symbol_before, body_before = self.connection.execute(
-            "SELECT rowid, symbol, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
+        rowid, body_before = self.connection.execute(
+            "SELECT rowid, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
         ).fetchone()
         if body_before == body:
             return False
-        self.connection.execute(
-            "UPDATE record SET time = ?, symbol = ?, body = ? WHERE rowid = ?", (time, symbol, body, rowid)
-        )
+        self.connection.execute("UPDATE record SET time = ?, body = ? WHERE rowid = ?", (time, body, rowid))
         self.rows.now_readable(kind, rowid)
-        if symbol_before != symbol:
-            self.rows.forget_counts()
         if isinstance(record, FuturesFill):
             self._rebook(row.product_type, rowid, body_before, record)
         return True
@@ -214,7 +201,7 @@ class Archive:
 
     def add_bills(self, product_type: ProductType, rows: Sequence[FuturesBill], coverage: BillCoverage) -> None:
         with transaction(self.connection):
-            bills.keep_bills(self.connection, product_type, rows, coverage, KEPT_IN_MEMORY if self.trimmed else None)
+            bills.keep_bills(self.connection, product_type, rows, coverage)
 
     def bill_coverage(self, product_type: ProductType) -> BillCoverage:
         return bills.bill_coverage(self.connection, product_type)
@@ -260,29 +247,6 @@ class Archive:
 
     def close(self) -> None:
         self.connection.close()
-
-    def _trim(self, kind: type[Record]) -> None:
-        if kind is FuturesFill:
-            while self._ledger.book_tail():
-                pass  # a fill is let go of only once the ledger has counted it
-        beyond = "SELECT 1 FROM record WHERE kind = ? LIMIT 1 OFFSET ?"
-        if self.connection.execute(beyond, (KINDS[kind], KEPT_IN_MEMORY)).fetchone() is not None:
-            self._delete_oldest(kind)
-        # A row that went may have been the last one, whose number the next one gets.
-        self._ledger.set_mark(self.rows.newest_row())
-
-    def _delete_oldest(self, kind: type[Record]) -> None:
-        deleted = self.connection.execute(
-            "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
-            " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",
-            (KINDS[kind], KINDS[kind], KEPT_IN_MEMORY),
-        ).fetchall()
-        self.rows.forget_counts()
-        if kind is FuturesFill:
-            # The ledger has counted them: one that is read again, as where a history begins anew, is not new to it.
-            self._trimmed_ids.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in deleted))
-            for row_id in list(islice(self._trimmed_ids, max(0, len(self._trimmed_ids) - TRIMMED_IDS))):
-                del self._trimmed_ids[row_id]
 
 
 async def bring_ledger_forward(

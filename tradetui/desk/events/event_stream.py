@@ -153,7 +153,7 @@ class AccountEvents:
         account = desk.account
         if archive is None or account is None:
             return
-        if archive.trimmed:
+        if archive.file is None:
             raise NoLog(desk.storage.trouble or "without a data directory nothing outlives the session")
         self._steps = steps = JournalSteps(journal_location(desk.settings, account))
         now_ms = desk.client.server_clock.now_ms

@@ -169,10 +169,9 @@ class PositionsReader:
     async def _sum_with_new_fills(self, history: FillHistory) -> _RunningSum:
         """The running sum with the fills that came since; begun anew where it cannot simply be continued.
 
-        That is from the archive, where one keeps every fill. Where none does, all fills have to be read again: then it
-        raises StillReading.
+        That is from the archive. Before one is open, all fills have to be read again: then it raises StillReading.
         """
-        product_type, archive = history.product_type, history.complete_archive
+        product_type, archive = history.product_type, history.write_buffer.archive
         running_sum = self._sums.get(product_type)
         if archive is not None and (running_sum is None or not running_sum.rests_on(archive, history)):
             running_sum = await self._disk.run(_RunningSum.of_archive, archive, history)

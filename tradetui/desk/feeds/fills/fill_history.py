@@ -100,12 +100,6 @@ class FillHistory:
         """The fills that the archive does not have yet, or not as they are now."""
         return [row.record for row in self.write_buffer.waiting]
 
-    @property
-    def complete_archive(self) -> Archive | None:
-        """The archive that keeps every fill; None before it is open, and where it keeps the newest rows alone."""
-        archive = self.write_buffer.archive
-        return None if archive is None or archive.trimmed else archive
-
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         async with self._turn:
@@ -155,7 +149,7 @@ class FillHistory:
         """From now on `added` gets every fill that comes, beginning with all that are known."""
         if self.added is None:
             self.added = deque(row.record for row in self._rows.values())
-            if self._some_left_memory and self.complete_archive is None:
+            if self._some_left_memory and self.write_buffer.archive is None:
                 self.forget()  # older ones have left memory and are nowhere else
         return self.added
 
