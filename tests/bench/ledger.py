@@ -31,11 +31,9 @@ from tradetui.desk.account.identity import AccountKey, identity_without_exchange
 from tradetui.desk.archive.coverage import BillCoverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
-from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, LEDGER_TABLES
 from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.storage.sqlite_file import open_file
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
@@ -193,8 +191,7 @@ def hold_periods(report: Report, file: Path, count: int) -> None:
 
 def without_ledger(file: Path) -> Path:
     """An archive whose ledger takes nothing in: its tables are there, and its mark is beyond every fill."""
-    assert LEDGER_TABLES in ARCHIVE_VERSIONS
-    connection = open_file(file, ARCHIVE_VERSIONS)
+    connection = Archive(file).connection
     connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (2**60,))
     connection.close()
     return file

@@ -470,3 +470,22 @@ def test_an_archive_that_is_damaged_inside_is_said(point_at_archive: Point, caps
     damage_table(file, "ledger_quarter")
     assert main(["show", "pnl"]) == USAGE
     assert "it cannot be read (database disk image is malformed). Start tradetui once" in capsys.readouterr().err
+
+
+def test_an_archive_of_an_earlier_version_is_set_aside_and_the_period_read_again(
+    point_at_archive: Point, capsys: Capture, tmp_path: Path
+) -> None:
+    point_at_archive()
+    until = shown(capsys, "fills", "--limit", "1")[0]["cTime"]
+    period = ("pnl", "--since", str(int(until) - 3 * 86_400_000), "--until", until)
+    before = shown(capsys, *period)
+    (file,) = (tmp_path / "data").rglob("archive.sqlite")
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA user_version=14")
+    assert main(["show", *period, "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert [(row["coin"], row["net"]) for row in json.loads(printed.out)] == [
+        (row["coin"], row["net"]) for row in before
+    ]
+    assert f"tradetui: {file}: it is of an earlier version and is kept as archive.sqlite.version-14-1." in printed.err
+    assert file.with_name("archive.sqlite.version-14-1").exists()

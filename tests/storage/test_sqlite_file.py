@@ -38,6 +38,26 @@ def test_an_older_file_is_led_forward_and_keeps_what_it_holds(tmp_path: Path) ->
         open_file(file, [FIRST])
 
 
+def test_a_file_from_before_the_first_migration_is_set_aside_whole_and_a_newer_one_refused(tmp_path: Path) -> None:
+    file = tmp_path / "thing.sqlite"
+    old = open_file(file, [FIRST, SECOND])
+    old.execute("INSERT INTO thing VALUES (7, 'seven')")
+    for name in ("thing.sqlite.version-2-1", "thing.sqlite.version-2-2"):
+        with pytest.raises(FileUnusable, match=f"of an earlier version and is kept as {name}"):
+            open_file(file, [SECOND], first_version=3)
+        assert not file.exists()
+        open_file(file, [FIRST, SECOND]).close()
+    old.close()
+    with closing(connect_existing(tmp_path / "thing.sqlite.version-2-1")) as kept:
+        assert kept.execute("SELECT id, name FROM thing").fetchall() == [(7, "seven")]
+    file.unlink()
+    with closing(open_file(file, [FIRST, SECOND], first_version=3)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (4,)
+    open_file(file, [FIRST, SECOND], first_version=3).close()
+    with pytest.raises(FileUnusable, match="newer version"):
+        open_file(file, [FIRST], first_version=3)
+
+
 def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
     file = tmp_path / "account" / "thing.sqlite"
     open_file(file, [FIRST]).close()

@@ -1,17 +1,19 @@
 """Opens, migrates and changes SQLite files by the rules all of them share; refuses what cannot be trusted.
 
-Every file has a list of migrations. SQLite keeps in it how many were applied (`PRAGMA user_version`), and opening the
-file applies the others. A damaged file is never deleted: it is renamed to `NAME.damaged-1` with its log, so that it can
-be examined and nothing is read from it by mistake.
+Every file has a list of migrations. SQLite keeps in it the version that the last one led to (`PRAGMA user_version`),
+and opening the file applies the others. A file that is damaged, or older than the first migration, is never deleted:
+it is renamed to `NAME.damaged-1` or `NAME.version-14-1` with its log, so that it can be examined and nothing is read
+from it by mistake.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -63,24 +65,29 @@ def open_file(
     file: Path | None,
     migrations: Sequence[Migration],
     *,
+    first_version: int = 1,
     mounts: Path = Path("/proc/mounts"),
     checked_table: str = "",
     remedy: str = "",
 ) -> sqlite3.Connection:
     """Open (or make) a file and bring it to the newest version; None is a temporary file that nobody else can open.
 
+    The first of `migrations` makes a new file of `first_version`, each other leads to the next version.
     The whole file is checked for damage. With `checked_table` only that table is, so that a large file of the newest
     version opens fast; `check_file` checks all of it later. `remedy` says what to do about a directory that cannot be
     used.
 
-    Raises FileUnusable where the file is newer than these migrations, damaged (it is then set aside), held by another
-    program, not writable, or on a network file system.
+    Raises FileUnusable where the file is newer than these migrations, older than all of them or damaged (it is then set
+    aside), held by another program, not writable, or on a network file system.
     """
     if file is None:
         connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        migrate(connection, migrations, "temporary file")
+        migrate(connection, migrations, "temporary file", first_version)
         return connection
     _refuse_network_file_system(file, mounts, remedy)
+    if (kept := _set_aside_older(file, first_version)) is not None:
+        reason = f"it is of an earlier version and is kept as {kept.name}"
+        raise FileUnusable(str(file), reason, "Start again: a new file is made")
     try:
         connection = connect(file)
     except OSError as problem:
@@ -90,10 +97,10 @@ def open_file(
         raise unusable(file, problem) from None
     try:
         use_log(connection, synchronous="full")
-        is_newest = connection.execute("PRAGMA user_version").fetchone()[0] == len(migrations)
+        is_newest = connection.execute("PRAGMA user_version").fetchone()[0] == first_version + len(migrations) - 1
         if not _passes_quick_check(connection, checked_table if is_newest else ""):
             raise sqlite3.DatabaseError("damaged")
-        migrate(connection, migrations, str(file))
+        migrate(connection, migrations, str(file), first_version)
     except FileUnusable:
         connection.close()
         raise
@@ -199,27 +206,30 @@ def damaged(file: Path, detail: str = "") -> FileLost:
     return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
 
-def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> None:
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str, first_version: int = 1) -> None:
     """Lead a file forward to the newest version, in one transaction; raises FileUnusable where it is newer still."""
-    if _known_version(connection, migrations, name) == len(migrations):
+    newest = first_version + len(migrations) - 1
+    if _known_version(connection, newest, name) == newest:
         return
     with transaction(connection):
         # Read again: another process may have led it forward while this one waited.
-        for number in range(_known_version(connection, migrations, name), len(migrations)):
-            migration = migrations[number]
+        known = _known_version(connection, newest, name)
+        for version, migration in enumerate(migrations, first_version):
+            if version <= known:
+                continue
             if isinstance(migration, str):
                 for statement in _statements(migration):
                     connection.execute(statement)
             else:
                 migration(connection)
-            connection.execute(f"PRAGMA user_version={number + 1}")
+            connection.execute(f"PRAGMA user_version={version}")
 
 
-def _known_version(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str) -> int:
+def _known_version(connection: sqlite3.Connection, newest: int, name: str) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version < 0:
         raise sqlite3.DatabaseError("no version is negative")
-    if version > len(migrations):
+    if version > newest:
         raise FileUnusable(name, f"it is of a newer version ({version})", "Use the newer tradetui that wrote it")
     return version
 
@@ -260,6 +270,31 @@ def set_aside(file: Path) -> Path:
     aside = _free_name(file, "damaged")
     _rename(file, aside)
     return aside
+
+
+def _set_aside_older(file: Path, first_version: int) -> Path | None:
+    """Move a file of an earlier version, with its log, to a name that says so; the new path, None where it is not."""
+    if _version_of(file) not in range(1, first_version):
+        return None
+    directory = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        version = _version_of(file)  # again: another process may have moved it while this one waited
+        if version not in range(1, first_version):
+            return None
+        kept = _free_name(file, f"version-{version}")
+        _rename(file, kept)
+        return kept
+    finally:
+        os.close(directory)
+
+
+def _version_of(file: Path) -> int:
+    """The version of a file; 0 where there is none, and where it cannot be read, as opening it then says."""
+    with suppress(sqlite3.Error), closing(connect_existing(file)) as connection:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        return version
+    return 0
 
 
 def _free_name(file: Path, state: str) -> Path:

@@ -106,6 +106,23 @@ def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert file.exists()
 
 
+def test_a_file_of_an_earlier_version_is_set_aside_with_a_sentence_and_a_new_one_begun(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    with closing(Archive(file)) as archive:
+        assert not archive.set_aside
+        archive.add(FuturesFill, fills(range(3)))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA user_version=14")
+    for checks in ("ledger_mark", ""):
+        with closing(Archive(file, checks=checks)) as archive:
+            assert archive.rows.count(FILLS) == 0
+            kept = "it is of an earlier version and is kept as archive.sqlite.version-14-1"
+            sentence = f"{file}: {kept}. What the exchange still keeps is read again."
+            assert archive.set_aside == (sentence if checks else "")
+    with closing(sqlite3.connect(tmp_path / "archive.sqlite.version-14-1")) as connection:
+        assert connection.execute("SELECT count(*) FROM record").fetchone() == (3,)
+
+
 def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None:
     file = tmp_path / "archive.sqlite"
     file.write_bytes(b"this is no database, " * 400)

@@ -17,23 +17,19 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import USDT
-from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.coverage import Gap
-from tradetui.desk.archive.database import BEFORE_LEDGER, Archive, backup_path
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.ledger_queries import ResultQuery
-from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.results.period_query import Period, PeriodQuery
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.sums import ResultLine, result_lines
-from tradetui.desk.tables.rows.product_row import ProductRow, id_order
-from tradetui.storage.sqlite_file import connect_existing, open_file, transaction
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
 from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip, trip_as_json, trip_from_json
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.json_text import dump_json
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
@@ -323,7 +319,6 @@ def test_a_trip_counts_its_fills_without_fee() -> None:
     (trip,) = trips(archive)
     assert (trip.incomplete_fills, trip.fees) == (1, Decimal("-0.06"))
     assert trip_from_json(trip_as_json(trip)) == trip
-    assert trip_from_json(trip_as_json(trip)[:-1]).incomplete_fills == 0, "as older versions wrote it"
 
 
 def test_fills_that_this_version_cannot_read_are_counted_in_the_log(
@@ -359,46 +354,12 @@ def test_a_period_may_begin_and_end_within_a_quarter_hour(length_ms: int) -> Non
         assert sum(entry.trades for entry in sums) == sum(record.trade_side == "close" for record in within)
 
 
-def an_archive_from_before(file: Path, rows: list[ProductRow[FuturesFill]]) -> None:
-    """The file as the version before the ledger wrote it."""
-    with closing(open_file(file, ARCHIVE_VERSIONS[:1])) as connection, transaction(connection):
-        connection.executemany(
-            "INSERT INTO record VALUES ('fill', ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    str(row.product_type),
-                    row.record.trade_id,
-                    round(row.record.c_time.timestamp() * 1000),
-                    id_order(row.record.trade_id),
-                    row.record.symbol,
-                    dump_json(row.record.received),
-                )
-                for row in rows
-            ],
-        )
-
-
-def test_an_archive_from_before_the_table_that_is_checked_loses_nothing(tmp_path: Path) -> None:
+def test_what_waits_is_booked_in_steps_that_may_be_broken_off(tmp_path: Path) -> None:
     file = tmp_path / "archive.sqlite"
-    an_archive_from_before(file, fills_of((0, "buy", "open", "1", "0")))
-    with closing(Archive(file, checks="ledger_mark")) as archive:
-        assert archive.rows.count(Selection(FuturesFill)) == 1
-    assert not list(tmp_path.glob("*damaged*"))
-
-
-def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_off(tmp_path: Path) -> None:
-    file = tmp_path / "archive.sqlite"
-    rows = [
-        row
-        for number in range(0, 5_000, 2)
-        for row in fills_of((number, "buy", "open", "1", "0"), (number + 1, "buy", "close", "1", "1"))
-    ]
-    an_archive_from_before(file, rows)
     archive = Archive(file)
-    with closing(connect_existing(backup_path(file))) as copy:
-        assert copy.execute("SELECT count(*) FROM record").fetchone() == (5_000,)
-        assert copy.execute("PRAGMA user_version").fetchone() == (BEFORE_LEDGER,)
-    assert backup_path(file).stat().st_mode & 0o777 == 0o600
+    for number in range(0, 5_000, 2):
+        moves = (number, "buy", "open", "1", "0"), (number + 1, "buy", "close", "1", "1")
+        archive.add(FuturesFill, fills_of(*moves))
     assert archive.fills_to_book == 5_000
     assert archive.advance_ledger()
     assert archive.fills_to_book == 5_000 - ROWS_A_STEP
@@ -408,10 +369,7 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     archive.close()
     again = Archive(file)
     assert again.fills_to_book == 5_001 - ROWS_A_STEP
-    (tmp_path / f"{backup_path(file).name}.12345").write_bytes(b"of a process that was killed over it")
-    assert backup_path(file).exists(), "the old file is kept until all is booked"
     settle(again)
-    assert [path.name for path in tmp_path.glob("*before*")] == []
     assert again.ledger_is_current
     assert [total(again).sums.gross, total(again).sums.trades, len(trips(again))] == [2_504, 2_500, 2_500]
     assert total(again).sums.fees == Decimal("-0.06") * 5_001
@@ -506,7 +464,7 @@ def test_nothing_is_proven_over_a_gap() -> None:
 
 
 def steps_to_book_ten(file: Path, kept_before: int) -> int:
-    """Hundreds of steps that SQLite takes to book ten fills and to look for what is held, behind so many others."""
+    """Tens of steps that SQLite takes to book ten fills and to look for what is held, behind so many others."""
     with closing(Archive(file)) as archive:
         rows = fills_of(*((number, "buy", "open", "1", "0") for number in range(kept_before + 10)))
         archive.add(FuturesFill, rows[:kept_before])
@@ -519,7 +477,7 @@ def steps_to_book_ten(file: Path, kept_before: int) -> int:
             steps += 1
             return 0
 
-        archive.connection.set_progress_handler(count, 100)
+        archive.connection.set_progress_handler(count, 10)
         settle(archive)
         archive.prove_starts(USDT, {}, START_MS)
         return steps

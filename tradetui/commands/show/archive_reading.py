@@ -96,7 +96,7 @@ def _archive_with(file: Path | None, needed: Needed, product_types: Sequence[Pro
     if file is None or not file.exists():
         return None
     # What answers at once cannot look at all of a large file; a session does when it starts.
-    archive = Archive(file, checks="ledger_mark")
+    archive = _opened(file, checks="ledger_mark")
     if needed is Needed.FILLS:
         has_records = all(were_read(archive.connection, product_type) for product_type in product_types)
     else:
@@ -105,6 +105,13 @@ def _archive_with(file: Path | None, needed: Needed, product_types: Sequence[Pro
         return archive
     archive.close()
     return None
+
+
+def _opened(file: Path | None, *, checks: str = "") -> Archive:
+    archive = Archive(file, checks=checks)
+    if archive.set_aside:
+        say(f"tradetui: {archive.set_aside}")
+    return archive
 
 
 def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
@@ -188,7 +195,7 @@ async def _read_into_archive(
         identity = await identify(client, key, settings.uid, accounts.uid_of(key))
         if identity.origin == "exchange":
             accounts.remember(key, identity.uid)
-        archive = Archive(archive_file(settings, identity))
+        archive = _opened(archive_file(settings, identity))
         if needed is Needed.EQUITY:
             sampler = EquitySampler(settings.product_types, InlineDisk())
             await sampler.attach(archive)

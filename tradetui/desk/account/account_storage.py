@@ -89,6 +89,8 @@ class AccountStorage:
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
         self.trouble: str | None = None
+        self.notice = ""
+        """The sentence on an archive that was set aside; who shows it empties it."""
         self._client = client
         self._settings = settings
         self._disk = disk
@@ -127,6 +129,7 @@ class AccountStorage:
         file = archive_file(self._settings, self.identity)
         try:
             self.archive = await self._disk.run(_open_archive, file)
+            self.notice = self.archive.set_aside
         except (FileUnusable, OSError, sqlite3.Error) as problem:
             self.trouble = str(problem)
             self.archive = await self._disk.run(_open_archive, None)
@@ -138,7 +141,7 @@ class AccountStorage:
             self._owner_seen(await current_owner(self._client))
 
     async def _book_fills(self, archive: Archive) -> None:
-        """Book what an archive from before the ledger holds, in steps that let other work on the disk pass."""
+        """Book what sessions of before have left, in steps that let other work on the disk pass."""
         while archive.fills_to_book:
             await self._disk.run(archive.advance_ledger)
 

@@ -6,11 +6,11 @@ What feeds write goes through `Archive`, each call in one transaction. Whatever 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +21,10 @@ from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sam
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
 from tradetui.desk.archive.ledger.quarter_hours import sequenced_fill
-from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
+from tradetui.desk.archive.schema import ARCHIVE_SCHEMA, ARCHIVE_VERSION
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.sqlite_file import FileUnusable, connect, connect_existing, is_damage, open_file, transaction
+from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill
@@ -32,8 +32,6 @@ from tradetui.wire.models.futures_accounts import ClosedPosition, FuturesBill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
 
-BEFORE_LEDGER: Final = 1
-"""The version of a file that knows no ledger."""
 CACHE_KIB: Final = 512
 """SQLite's cache of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
@@ -48,23 +46,22 @@ class Archive:
     """
 
     def __init__(self, file: Path | None, *, checks: str = "") -> None:
-        """Open the file; one that is damaged is set aside and begun anew. Raises FileUnusable.
+        """Open the file; one that is damaged or of an earlier version is set aside and begun anew. Raises FileUnusable.
 
         All of it is looked at for damage, which takes longer the more it holds; where `checks` names a table, only
         that one is.
         """
         self.file = file
-        self._backed_up: Path | None = None
-        if file is not None:
-            back_up_before_ledger(file)
-            self._backed_up = file if backup_path(file).exists() else None
+        self.set_aside = ""
+        """The sentence on a file of before that could not be used; empty where there was none."""
+        open_archive = partial(open_file, file, [ARCHIVE_SCHEMA], first_version=ARCHIVE_VERSION)
         try:
-            self.connection = open_file(file, ARCHIVE_VERSIONS, checked_table=checks)
-        except FileUnusable:
+            self.connection = open_archive(checked_table=checks)
+        except FileUnusable as problem:
             if file is None or file.exists():
                 raise
-            # It was damaged, and is set aside now.
-            self.connection = open_file(file, ARCHIVE_VERSIONS)
+            self.set_aside = f"{file}: {problem.reason}. What the exchange still keeps is read again."
+            self.connection = open_archive()
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
         self.connection.execute("PRAGMA synchronous=NORMAL")
         self.connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
@@ -160,9 +157,6 @@ class Archive:
             self.fills_to_book = self._ledger.book_tail()
             gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM hole")}
             more = self.fills_to_book > 0 or self._ledger.take_legs_forward(() if over_gaps else gaps)
-        if self._backed_up is not None and not self.fills_to_book:
-            delete_backup(self._backed_up)
-            self._backed_up = None
         return more
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
@@ -259,44 +253,3 @@ async def bring_ledger_forward(
 
     while await disk.run(take_step):
         progress(archive.fills_to_book)
-
-
-def backup_path(file: Path) -> Path:
-    return file.with_name(f"{file.name}.before-ledger")
-
-
-def back_up_before_ledger(file: Path) -> None:
-    """Back up an archive that is older than the ledger and holds rows; of any other archive there is no backup.
-
-    The backup gets its name once it is complete. Blocks. Raises sqlite3.Error or OSError where the file cannot be
-    read, or the copy cannot be written.
-    """
-    if not file.exists():
-        return
-    with closing(connect_existing(file)) as archive:
-        if not _is_before_ledger(archive):
-            return
-        unfinished = file.with_name(f"{backup_path(file).name}.{os.getpid()}")
-        try:
-            with closing(connect(unfinished)) as copy:
-                archive.backup(copy)
-            unfinished.replace(backup_path(file))
-        finally:
-            unfinished.unlink(missing_ok=True)
-
-
-def delete_backup(file: Path) -> None:
-    """Delete the backup, and unfinished ones that killed processes left."""
-    copy = backup_path(file)
-    for path in (copy, *copy.parent.glob(f"{copy.name}.*")):
-        path.unlink(missing_ok=True)
-
-
-def _is_before_ledger(archive: sqlite3.Connection) -> bool:
-    try:
-        version: int = archive.execute("PRAGMA user_version").fetchone()[0]
-        return version == BEFORE_LEDGER and archive.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None
-    except sqlite3.DatabaseError as problem:
-        if is_damage(problem):
-            return False  # opening the archive deals with damage
-        raise

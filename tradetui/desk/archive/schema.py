@@ -1,37 +1,43 @@
-"""All tables of an archive's file: each entry of `ARCHIVE_VERSIONS` leads from one version of it to the next.
-
-Files of every released version are about, so that an entry is never changed: what is new is an entry at the end.
-"""
+"""All tables of an archive's file. Files of another version are not read: who changes a table raises the version."""
 
 from __future__ import annotations
 
 from typing import Final
 
-_RECORD_TABLES: Final = """
+from tradetui.trading.results.trips import trip_path
+
+ORDER_ID_TEXT: Final = """substr(body, instr(body, '"orderId"'), 50)"""
+"""A piece of a row's text with the id of its order in it, cheaper to cut out than the id itself."""
+_RECORD_TABLES: Final = f"""
     CREATE TABLE record (
         kind TEXT NOT NULL, product_type TEXT NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL,
         ordinal TEXT NOT NULL, symbol TEXT NOT NULL, body TEXT NOT NULL
     );
     CREATE UNIQUE INDEX record_by_id ON record (kind, product_type, id);
     CREATE INDEX record_by_time ON record (kind, time, ordinal, product_type);
-    CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type);
+    CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type, {ORDER_ID_TEXT});
     CREATE TABLE hole (
         product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, PRIMARY KEY (product_type, cursor)
     )
     """
-"""Fills and trigger orders as received (`body`), and the fills below which older ones are still to be read (`hole`)."""
-LEDGER_TABLES: Final = """
+"""Fills and trigger orders as received (`body`), and the fills below which older ones are still to be read (`hole`).
+
+A search for ids reads the index by symbol alone, a sixth of the rows themselves. An index of its own for it would cost
+each write more than a tenth more.
+"""
+_LEDGER_TABLES: Final = f"""
     CREATE TABLE ledger_quarter (
         quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL,
         coin TEXT NOT NULL, gross TEXT NOT NULL, fees TEXT NOT NULL, volume TEXT NOT NULL,
         gross_in_usd TEXT NOT NULL, fees_in_usd TEXT NOT NULL, trades INTEGER NOT NULL, wins INTEGER NOT NULL,
-        losses INTEGER NOT NULL, won TEXT NOT NULL, lost TEXT NOT NULL,
+        losses INTEGER NOT NULL, won TEXT NOT NULL, lost TEXT NOT NULL, won_in_usd TEXT NOT NULL,
+        lost_in_usd TEXT NOT NULL, incomplete_fills INTEGER NOT NULL,
         PRIMARY KEY (quarter, product_type, symbol, leg, coin)
     ) WITHOUT ROWID;
     CREATE TABLE ledger_order (
         product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, order_id TEXT NOT NULL,
         coin TEXT NOT NULL, first_time INTEGER NOT NULL, first_ordinal TEXT NOT NULL, last_time INTEGER NOT NULL,
-        last_ordinal TEXT NOT NULL, profit TEXT NOT NULL, fees TEXT NOT NULL,
+        last_ordinal TEXT NOT NULL, profit TEXT NOT NULL, fees TEXT NOT NULL, in_usd TEXT NOT NULL,
         PRIMARY KEY (product_type, symbol, leg, order_id)
     ) WITHOUT ROWID;
     CREATE INDEX ledger_order_by_time ON ledger_order (product_type, symbol, leg, last_time);
@@ -47,6 +53,8 @@ LEDGER_TABLES: Final = """
         PRIMARY KEY (product_type, symbol, leg, closed_time, closed_ordinal, number)
     ) WITHOUT ROWID;
     CREATE INDEX ledger_trip_by_time ON ledger_trip (last_time);
+    CREATE INDEX ledger_trip_unproven ON ledger_trip (product_type, symbol, leg, last_time)
+        WHERE NOT json_extract(body, '{trip_path("start_proven")}');
     CREATE TABLE ledger_mode (
         product_type TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL, mode TEXT NOT NULL,
         PRIMARY KEY (product_type, time, ordinal)
@@ -63,6 +71,7 @@ LEDGER_TABLES: Final = """
 
 `ledger_read` says up to when fills were read, `ledger_start` of which legs nothing was held before the first fill.
 `ledger_mark` is the row of `record` up to which fills are booked; those behind it are booked before results are read.
+`incomplete_fills` came without their fee or profit.
 """
 _ALERT_TABLES: Final = """
     CREATE TABLE alert (
@@ -80,11 +89,12 @@ _ALERT_TABLES: Final = """
 _EQUITY_TABLES: Final = """
     CREATE TABLE equity_sample (
         minute INTEGER NOT NULL, product_types TEXT NOT NULL, time INTEGER NOT NULL, equity TEXT NOT NULL,
-        unrealised TEXT,
+        unrealised TEXT, accounts TEXT,
         PRIMARY KEY (minute, product_types)
     ) WITHOUT ROWID
     """
-"""The accounts' equity at each sampled minute, in USDT."""
+"""The accounts' equity at each sampled minute, in USDT; `accounts` is that of every account in its own coin, a JSON
+array of the fields of `CoinEquity`, decimals as text."""
 _BILL_TABLES: Final = """
     CREATE TABLE bill (
         product_type TEXT NOT NULL, coin TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL,
@@ -107,8 +117,6 @@ _BILL_TABLES: Final = """
     """
 """Bills; funding by quarter-hour; from when and up to when bills are read, or why they are not; and the stretches
 between that are still to be read."""
-_ACCOUNTS_COLUMN: Final = "ALTER TABLE equity_sample ADD COLUMN accounts TEXT"
-"""The equity of every account in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text."""
 _EVENT_TABLES: Final = """
     CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);
     CREATE TABLE event_mark (subject TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -125,23 +133,6 @@ _EVENT_TABLES: Final = """
 
 `event_log` has a row once somebody watches. A fill's event has no body: `record` holds it.
 """
-_ORDERS_IN_USD: Final = """
-    DROP TABLE ledger_quarter;
-    CREATE TABLE ledger_quarter (
-        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL,
-        coin TEXT NOT NULL, gross TEXT NOT NULL, fees TEXT NOT NULL, volume TEXT NOT NULL,
-        gross_in_usd TEXT NOT NULL, fees_in_usd TEXT NOT NULL, trades INTEGER NOT NULL, wins INTEGER NOT NULL,
-        losses INTEGER NOT NULL, won TEXT NOT NULL, lost TEXT NOT NULL, won_in_usd TEXT NOT NULL,
-        lost_in_usd TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, leg, coin)
-    ) WITHOUT ROWID;
-    DELETE FROM ledger_order;
-    ALTER TABLE ledger_order ADD COLUMN in_usd TEXT NOT NULL DEFAULT '0';
-    DELETE FROM ledger_leg;
-    DELETE FROM ledger_trip;
-    DELETE FROM ledger_mode;
-    UPDATE ledger_mark SET booked_rowid = 0
-    """
-"""Results of closing orders of coin-margined contracts in dollars; all fills are booked anew for it."""
 _SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
         by_symbol INTEGER NOT NULL, first INTEGER NOT NULL, beyond INTEGER NOT NULL, groups TEXT NOT NULL,
@@ -159,28 +150,6 @@ _CLOSED_POSITION_TABLES: Final = """
     CREATE TABLE closed_position_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
     """
 """Positions by when they ended, and up to when those of a product type are read."""
-ORDER_ID_TEXT: Final = """substr(body, instr(body, '"orderId"'), 50)"""
-"""A piece of a row's text with the id of its order in it, cheaper to cut out than the id itself."""
-_SEARCHED_IDS: Final = f"""
-    DROP INDEX record_by_symbol;
-    CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type, {ORDER_ID_TEXT})
-    """
-"""A search for ids reads the index alone, a sixth of the rows themselves; in one index more each write would cost more
-than a tenth more."""
-INCOMPLETE_FILLS: Final = """
-    ALTER TABLE ledger_quarter ADD COLUMN incomplete_fills INTEGER NOT NULL DEFAULT 0;
-    UPDATE ledger_mark SET booked_rowid = 0 WHERE EXISTS (
-        SELECT 1 FROM record WHERE kind = 'fill' AND (instr(body, '"totalFee":""') OR instr(body, '"profit":""')
-        OR NOT instr(body, '"totalFee":"') OR NOT instr(body, '"profit":"'))
-    );
-    DELETE FROM ledger_span;
-    DELETE FROM ledger_quarter WHERE NOT (SELECT booked_rowid FROM ledger_mark);
-    DELETE FROM ledger_order WHERE NOT (SELECT booked_rowid FROM ledger_mark);
-    DELETE FROM ledger_leg WHERE NOT (SELECT booked_rowid FROM ledger_mark);
-    DELETE FROM ledger_trip WHERE NOT (SELECT booked_rowid FROM ledger_mark);
-    DELETE FROM ledger_mode WHERE NOT (SELECT booked_rowid FROM ledger_mark)
-    """
-"""How many fills came without their fee or profit. Where there may be such a fill, all are booked anew for it."""
 _LOST_FILLS_TABLE: Final = """
     CREATE TABLE lost_fills (
         product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
@@ -195,34 +164,19 @@ _REFUSED_HOLES_TABLE: Final = """
     ) WITHOUT ROWID
     """
 """Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
-_SYMBOLS_IN_FILL_IDS: Final = """
-    UPDATE account_event SET id = coalesce(id || '|' || (SELECT symbol FROM record WHERE kind = 'fill'
-        AND product_type = account_event.product_type AND id = account_event.id), id) WHERE kind = 'fill';
-    UPDATE record SET id = id || '|' || symbol, ordinal = ordinal || '|' || symbol WHERE kind = 'fill';
-    UPDATE ledger_mark SET booked_rowid = 0;
-    DELETE FROM ledger_span;
-    DELETE FROM ledger_quarter;
-    DELETE FROM ledger_order;
-    DELETE FROM ledger_leg;
-    DELETE FROM ledger_trip;
-    DELETE FROM ledger_mode
-    """
-"""The symbol in the id of a fill, since a trade id is unique within a symbol at best; all fills are booked anew."""
 
-ARCHIVE_VERSIONS: Final = (
-    _RECORD_TABLES,
-    LEDGER_TABLES,
-    _ALERT_TABLES,
-    _EQUITY_TABLES,
-    _BILL_TABLES,
-    _ACCOUNTS_COLUMN,
-    _EVENT_TABLES,
-    _ORDERS_IN_USD,
-    _SPAN_TABLES,
-    _CLOSED_POSITION_TABLES,
-    _SEARCHED_IDS,
-    INCOMPLETE_FILLS,
-    _LOST_FILLS_TABLE,
-    _REFUSED_HOLES_TABLE,
-    _SYMBOLS_IN_FILL_IDS,
+ARCHIVE_VERSION: Final = 16
+ARCHIVE_SCHEMA: Final = ";".join(
+    (
+        _RECORD_TABLES,
+        _LEDGER_TABLES,
+        _ALERT_TABLES,
+        _EQUITY_TABLES,
+        _BILL_TABLES,
+        _EVENT_TABLES,
+        _SPAN_TABLES,
+        _CLOSED_POSITION_TABLES,
+        _LOST_FILLS_TABLE,
+        _REFUSED_HOLES_TABLE,
+    )
 )

@@ -153,6 +153,9 @@ class AccountEvents:
         account = desk.account
         if archive is None or account is None:
             return
+        if desk.storage.notice:
+            self._notice(desk.storage.notice)
+            desk.storage.notice = ""
         if archive.file is None:
             raise NoLog(desk.storage.trouble or "without a data directory nothing outlives the session")
         self._steps = steps = JournalSteps(journal_location(desk.settings, account))

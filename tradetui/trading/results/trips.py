@@ -270,8 +270,8 @@ def trip_as_json(trip: Trip) -> list[object]:
 
 
 def trip_from_json(values: list[Any]) -> Trip:
-    """A trip as `trip_as_json` wrote it; older versions wrote no last field."""
-    fields: dict[str, Any] = dict(zip(_TRIP_FIELDS, values, strict=False))
+    """A trip as `trip_as_json` wrote it."""
+    fields: dict[str, Any] = dict(zip(_TRIP_FIELDS, values, strict=True))
     for name in _TRIP_DECIMALS:
         fields[name] = Decimal(fields[name])
     fields["other_fees"] = {coin: Decimal(amount) for coin, amount in fields["other_fees"].items()}

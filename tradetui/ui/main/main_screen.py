@@ -285,6 +285,9 @@ class MainScreen(TableScreen):
         if trouble and trouble != self._storage_trouble:
             notify(self.app, f"Rows are not saved beyond this session: {trouble}", severity="warning", seconds=60)
         self._storage_trouble = trouble
+        if desk.storage.notice:
+            notify(self.app, desk.storage.notice, severity="warning", seconds=60)
+            desk.storage.notice = ""
 
     def on_screen_resume(self) -> None:
         self._show_hidden(self.desk)

@@ -140,8 +140,8 @@ def spans_never_kept(
 def _returned_from(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
     """From when on (Unix ms) the exchange returned fills at the first reading; None where that is not known.
 
-    Archives of before did not note it, nor do those whose past is still being read. Their bills show it, which are read
-    from ninety days before their first reading on.
+    An archive whose past is still being read does not note it. Its bills show it, which are read from ninety days
+    before their first reading on.
     """
     row = connection.execute(
         "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (product_type,)
@@ -175,7 +175,7 @@ def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) 
 
 
 def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
-    """Whether fills of a product type were ever read; archives of before did not note it, and their fills show it."""
+    """Whether fills of a product type were ever read: where that is not noted yet, fills show it."""
     row = connection.execute(
         "SELECT 1 FROM ledger_read WHERE product_type = :product_type UNION ALL"
         " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = :product_type LIMIT 1",
