@@ -15,6 +15,7 @@ from tradetui.desk.archive.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import Position, reported
 from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.trips import trip_path
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import ClosedPosition, ReportedPosition
 
@@ -111,6 +112,16 @@ def test_it_is_not_known_where_both_legs_were_held() -> None:
     assert [row.funding for row in trips_of(LONG + SHORT_MEANWHILE)] == [None, None]
     running = [(3, 10, "sell", "open")]
     assert [row.funding for row in trips_of(LONG + running, proven=False)] == [None]
+    before = [(5, 0, "sell", "open"), (6, 1, "sell", "close")]
+    assert [row.funding for row in trips_of(before + LONG + SHORT_MEANWHILE)] == [0, None, None]
+
+
+def test_it_is_not_known_where_more_of_the_other_leg_may_have_been_held_before_a_later_trip() -> None:
+    archive = archive_of(LONG + SHORT_AFTER + [(5, 60, "sell", "open"), (6, 70, "sell", "close")])
+    assert [row.funding for row in ended_trips(archive.connection, QUERY)][-1] == Decimal("-0.5")
+    later = "UPDATE ledger_trip SET body = json_set(body, ?, json('false')) WHERE leg = 'short' AND last_time > ?"
+    archive.connection.execute(later, (trip_path("start_proven"), START_MS + 50 * HOUR_MS))
+    assert [row.funding for row in ended_trips(archive.connection, QUERY)] == [None, Decimal("0.7"), None]
 
 
 def test_it_is_not_known_without_a_proven_start_or_without_the_bills() -> None:

@@ -8,16 +8,14 @@ of the symbol was held meanwhile.
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache, partial
 from itertools import accumulate
-from operator import neg
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
-from tradetui.desk.archive.coverage import NO_END
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import RUNNING_TRIP, Trip, trip_path
@@ -28,8 +26,6 @@ from tradetui.wire.product_types import ProductType
 
 APART_MS: Final = 2_000
 """How far apart the exchange's times of a position may lie from those of its first and last fill."""
-_FEWEST_READ: Final = 64
-"""Trips of a leg that are read at once; then as many more as there are already."""
 
 
 class ReportedTrip(NamedTuple):
@@ -98,7 +94,7 @@ class TripFunding:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._coverage = cache(partial(bill_coverage, connection))
         self._settlements = cache(partial(_settlements_of, connection))
-        self._held_times = cache(partial(_HeldTimes, connection))
+        self._connection = connection
 
     def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
         """The funding of a trip in its coin; below zero where it was paid.
@@ -112,7 +108,7 @@ class TripFunding:
         if not self._coverage(product_type).holds(opened, trip.last_ms):
             return None
         other_legs = (LegKey(product_type, symbol, other) for other in PositionSide if other is not leg)
-        if any(self._held_times(key).held_between(opened, trip.last_ms) for key in other_legs):
+        if any(_was_held(self._connection, key, opened, trip.last_ms) for key in other_legs):
             return None
         return self._settlements(product_type, symbol).between(opened, trip.last_ms)
 
@@ -128,56 +124,35 @@ class _Settlements(NamedTuple):
         return self.sums[bisect_right(self.times, until)] - self.sums[bisect_right(self.times, after)]
 
 
-def _begin_sql(column: str, trip: str) -> str:
-    """SQL for when a trip in a column's JSON began (Unix ms); 0 where more may have been held before."""
-    proven, opened = trip_path("start_proven", trip), trip_path("opened_ms", trip)
-    return f"CASE WHEN json_extract({column}, '{proven}') THEN json_extract({column}, '{opened}') ELSE 0 END"
-
-
-class _HeldTimes:
-    """When a leg was held, Unix ms, read from now back as far as needed.
-
-    `ends` are those of its trips, the newest first, and `earliest` the earliest begin of each trip and all after it.
+_PROVEN: Final = trip_path("start_proven")
+_OPENED: Final = trip_path("opened_ms")
+_OF_LEG: Final = "product_type = :product_type AND symbol = :symbol AND leg = :leg"
+_WAS_HELD: Final = f"""
+    SELECT EXISTS (
+        SELECT 1 FROM ledger_trip WHERE {_OF_LEG} AND last_time > :since AND NOT json_extract(body, '{_PROVEN}')
+    ) OR EXISTS (
+        SELECT 1 FROM (
+            SELECT json_extract(body, '{_OPENED}') AS opened FROM ledger_trip
+            WHERE {_OF_LEG} AND closed_time > :since AND last_time > :since
+            ORDER BY closed_time, closed_ordinal, number LIMIT 1
+        ) WHERE opened < :until
+    ) OR EXISTS (
+        SELECT 1 FROM ledger_leg WHERE {_OF_LEG} AND (
+            NOT json_extract(state, '{trip_path("start_proven", RUNNING_TRIP)}')
+            OR json_extract(state, '{trip_path("opened_ms", RUNNING_TRIP)}') < :until
+        )
+    )
     """
+"""Whether a leg was held between two moments.
 
-    def __init__(self, connection: sqlite3.Connection, key: LegKey) -> None:
-        self._connection, self._key = connection, key
-        self._ends: list[int] = []
-        self._earliest: list[int] = []
-        self._oldest: tuple[int, str, int] | None = (NO_END, "", 0)
-        """The place of the oldest trip that was read; None once all are."""
-        running = connection.execute(
-            f"SELECT {_begin_sql('state', RUNNING_TRIP)} FROM ledger_leg"
-            " WHERE product_type = ? AND symbol = ? AND leg = ?"
-            f" AND json_extract(state, '{RUNNING_TRIP}') IS NOT NULL",
-            key,
-        ).fetchone()
-        if running is not None:
-            self._add(running[0], NO_END)
+Before a trip whose start is not proven more may have been held, as long ago as you like. Of the others, which follow
+each other, the first that ended later than the earlier moment began first. Both are found by an index.
+"""
 
-    def held_between(self, since: int, until: int) -> bool:
-        while self._oldest is not None and (not self._ends or self._ends[-1] > since):
-            self._oldest = self._read_before(self._oldest)
-        held_count = bisect_left(self._ends, -since, key=neg)
-        return held_count > 0 and self._earliest[held_count - 1] < until
 
-    def _read_before(self, oldest: tuple[int, str, int]) -> tuple[int, str, int] | None:
-        """Read older trips, as many as there are already; gives the place of the oldest, None where it is the last."""
-        limit = max(_FEWEST_READ, len(self._ends))
-        rows = self._connection.execute(
-            f"SELECT {_begin_sql('body', '$')}, json_extract(body, '{trip_path('last_ms')}'), closed_time,"
-            " closed_ordinal, number FROM ledger_trip"
-            " WHERE product_type = ? AND symbol = ? AND leg = ? AND (closed_time, closed_ordinal, number) < (?, ?, ?)"
-            " ORDER BY closed_time DESC, closed_ordinal DESC, number DESC LIMIT ?",
-            (*self._key, *oldest, limit),
-        ).fetchall()
-        for begin, end, *_ in rows:
-            self._add(begin, end)
-        return rows[-1][2:] if len(rows) == limit else None
-
-    def _add(self, begin: int, end: int) -> None:
-        self._ends.append(end)
-        self._earliest.append(min(begin, self._earliest[-1]) if self._earliest else begin)
+def _was_held(connection: sqlite3.Connection, key: LegKey, since: int, until: int) -> bool:
+    values = key._asdict() | {"since": since, "until": until}
+    return bool(connection.execute(_WAS_HELD, values).fetchone()[0])
 
 
 def _settlements_of(connection: sqlite3.Connection, product_type: ProductType, symbol: str) -> _Settlements:
