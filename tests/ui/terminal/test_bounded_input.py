@@ -1,4 +1,4 @@
-"""What comes at once from the terminal: what a person types or pastes arrives, and what nobody can have meant is dropped."""
+"""What comes at once from the terminal: what is typed or pasted arrives, and what nobody can have meant is dropped."""
 
 from __future__ import annotations
 
