@@ -137,8 +137,10 @@ class Desk:
                 self.alerts.attach,
                 sampler.attach,
                 self._begin_today,
+                self._check_before_sending,
                 self._alert_what_ended_unsaid,
             ],
+            every_minute=self._alert_what_ended_unsaid,
             owner_seen=None if trading is None else trading.intents.note_key_owner,
             expected=self._account_expected,
             first_rows=self.scheduler.first_shown,
@@ -312,6 +314,11 @@ class Desk:
     def _account_not_kept(self, why: str) -> None:
         if self.intents is not None:
             self.intents.trouble = why
+
+    async def _check_before_sending(self, archive: Archive) -> None:
+        """Have nothing sent once a newer program has brought the archive to its version."""
+        if self.intents is not None:
+            self.intents.checks_before_sending = [archive.refuse_other_version]
 
     async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
         """Report the ends of reversals whose session was killed before it reported them."""

@@ -29,6 +29,7 @@ LOSS_REMEDY: Final = (
     "Look at positions, orders and fills at the exchange, then accept the loss: L on the main screen, "
     "or `tradetui journal --accept-loss`"
 )
+RESTART_REMEDY: Final = "Restart tradetui: until then this session sends nothing"
 _HELD_BY_OTHERS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _NOT_THE_FILES_FAULT: Final = _HELD_BY_OTHERS | {
     sqlite3.SQLITE_NOMEM,
@@ -172,6 +173,17 @@ def _passes_quick_check(connection: sqlite3.Connection, table: str) -> bool:
     at_most_one_finding = 1
     row = connection.execute(f"PRAGMA quick_check({table or at_most_one_finding})").fetchone()
     return bool(row[0] == "ok")
+
+
+def refuse_other_version(connection: sqlite3.Connection, version: int, name: str) -> None:
+    """Refuse a file that a newer program has brought to its version while this one has it open.
+
+    Called inside a transaction that writes, so that nobody can do that before it ends. Raises FileUnusable.
+    """
+    version_now: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version_now != version:
+        reason = f"a newer tradetui has brought it from version {version} to {version_now}"
+        raise FileUnusable(name, reason, RESTART_REMEDY)
 
 
 def rewrite_version(connection: sqlite3.Connection) -> None:

@@ -215,7 +215,12 @@ async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path:
 @pytest.mark.looptime
 async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Path) -> None:
     owners: list[str | None] = []
+    archives: list[Archive] = []
     client = telling()
+
+    async def look(archive: Archive) -> None:
+        archives.append(archive)
+
     storage = AccountStorage(
         client,  # type: ignore[arg-type]
         settings_in(tmp_path),
@@ -224,6 +229,7 @@ async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Pat
         known=print,
         troubled=print,
         open_journal=no_journal,
+        every_minute=look,
         owner_seen=owners.append,
     )
     storage.start()
@@ -231,4 +237,5 @@ async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Pat
     client.failing[INFO] = EndpointMissing("no", code="40404")
     await asyncio.sleep(60)
     assert owners == ["42", None]
+    assert archives == [storage.archive] * 2, "what a session that was killed has not said is said by this one"
     await storage.stop()

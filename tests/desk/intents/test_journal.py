@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from tradetui.desk.intents.journal import journal as module
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, JournalReader
 from tradetui.desk.intents.states import (
@@ -240,65 +242,68 @@ def test_only_monotonic_time_counts() -> None:
     assert elapsed_s(unknown, Moment(0, "", 130.0), first_seen_s=130.0) == 0.0
 
 
-OLD_TABLES = """
-    CREATE TABLE intent (
-        id TEXT PRIMARY KEY, account TEXT NOT NULL, lock_key TEXT NOT NULL, kind TEXT NOT NULL,
-        state TEXT NOT NULL, open INTEGER NOT NULL
-    );
-    CREATE UNIQUE INDEX one_open_intent ON intent (account, lock_key) WHERE open = 1;
-    CREATE TABLE event (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, intent TEXT NOT NULL REFERENCES intent (id),
-        state TEXT NOT NULL, at_ms INTEGER NOT NULL, told TEXT NOT NULL
-    );
-    CREATE INDEX event_of_intent ON event (intent);
-    CREATE TRIGGER no_change_of_event BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-    CREATE TRIGGER no_loss_of_event BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-    CREATE TABLE trading_lock (account TEXT PRIMARY KEY, locked INTEGER NOT NULL, at_ms INTEGER NOT NULL);
-    PRAGMA user_version = 1;
-"""
-"""The journal's first version, to the letter."""
-
-
-def old_journal(file: Path, state: str = "sent", details: str = "{}") -> sqlite3.Connection:
-    """A journal of the first version with one open intent, locked by hand; the connection that its program holds."""
+def test_an_older_file_is_set_aside_with_the_sentence_and_nothing_is_deleted(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    connection = sqlite3.connect(file, isolation_level=None)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.executescript(OLD_TABLES)
-    connection.execute("INSERT INTO intent VALUES ('old', 'name', 'USDT-FUTURES|BTCUSDT', 'reversal', ?, 1)", (state,))
-    for step in ("intended", state):
-        connection.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', ?, 7, ?)", (step, details))
-    connection.execute("INSERT INTO trading_lock VALUES ('name', 1, 8)")
-    return connection
-
-
-def test_an_old_journal_with_an_open_intent_is_taken_up(file: Path) -> None:
-    old_journal(file, details='{"stamp_ms": 5}').close()
-    journal = Journal(file)
-    (intent,) = journal.open_intents()
-    assert (intent.id, intent.state, intent.details) == ("old", State.SENT, {"stamp_ms": 5})
-    assert {(event.boot, event.owner) for event in intent.events} == {("", "")}
-    assert journal.trading_locked() is True
-    journal.check()
-    with pytest.raises(AlreadyOpen, match="old"):
-        begun(journal)
-
-
-def test_a_program_of_the_old_version_that_still_runs_can_write_nothing_more(file: Path) -> None:
-    old = old_journal(file)
-    Journal(file)
-    with pytest.raises(sqlite3.Error):
-        old.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', 'unknown', 9, '{}')")
-    with pytest.raises(sqlite3.Error):
-        old.execute("SELECT locked FROM trading_lock WHERE account = 'name'")
-
-
-@pytest.mark.parametrize(("state", "details"), [("sunt", "{}"), ("sent", "{"), ("sent", "[]")])
-def test_an_old_journal_that_cannot_be_read_is_set_aside(file: Path, state: str, details: str) -> None:
-    old_journal(file, state, details).close()
-    with pytest.raises(FileUnusable, match="damaged"):
+    with closing(sqlite3.connect(file)) as raw:
+        raw.executescript("CREATE TABLE event (number INTEGER); INSERT INTO event VALUES (7); PRAGMA user_version = 1")
+    with pytest.raises(FileUnusable, match=r"of an earlier version and is kept as journal.sqlite.version-1-1"):
         Journal(file)
-    assert file.with_name("journal.sqlite.damaged-1").exists()
+    with closing(sqlite3.connect(file.with_name("journal.sqlite.version-1-1"))) as kept:
+        assert kept.execute("SELECT number FROM event").fetchall() == [(7,)]
+    Journal(file).close()
+
+
+def raised(file: Path) -> None:
+    """Bring a file to a later version, as a newer program does under one that has it open."""
+    with closing(sqlite3.connect(file)) as raw:
+        raw.execute("PRAGMA user_version=99")
+
+
+def test_no_step_is_written_into_a_file_that_a_newer_program_has_changed(file: Path) -> None:
+    journal = Journal(file)
+    begun(journal)
+    raised(file)
+    with pytest.raises(FileUnusable, match="Restart tradetui"):
+        begun(journal, "i2", "another")
+    with pytest.raises(FileUnusable, match="Restart tradetui"):
+        journal.step("i1", State.SENT, {}, Moment(2))
+    with pytest.raises(FileUnusable, match="Restart tradetui"):
+        journal.set_trading_lock(False, Moment(3))
+    assert [event.state for event in journal.intent("i1").events] == [State.INTENDED]
+
+
+def test_an_event_changed_between_our_commit_and_the_look_at_the_file_is_noticed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(file)
+    begun(journal)
+    journal.verify()
+    look_at_files = module.written_mark
+
+    def changed_first(path: Path) -> object:
+        if journal._connection.in_transaction:
+            return look_at_files(path)
+        with closing(sqlite3.connect(path)) as raw:
+            raw.executescript("DROP TRIGGER no_change_of_event; UPDATE event SET told = '{}' WHERE number = 1")
+        monkeypatch.setattr(module, "written_mark", look_at_files)
+        return look_at_files(path)
+
+    monkeypatch.setattr(module, "written_mark", changed_first)
+    journal.step("i1", State.SENT, {}, Moment(2))
+    assert journal.touched
+    with pytest.raises(FileUnusable, match="not as it was written"):
+        journal.verify()
+
+
+@pytest.mark.parametrize("read", [Journal.open_intents, Journal.newest, lambda journal: journal.intent("i1")])
+def test_what_cannot_be_read_is_said_with_file_and_remedy(file: Path, read: Callable[[Journal], object]) -> None:
+    journal = Journal(file)
+    begun(journal)
+    with closing(sqlite3.connect(file)) as raw:
+        raw.executescript("DROP TRIGGER no_change_of_event; UPDATE event SET told = 'x'")
+    with pytest.raises(FileUnusable) as problem:
+        read(journal)
+    assert str(file) in str(problem.value) and problem.value.remedy
 
 
 @pytest.mark.parametrize("taken_back", [("older",), ("newer",), ("newer", "older")])

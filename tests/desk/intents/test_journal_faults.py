@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 
+from tests.desk.intents.test_journal import raised
 from tests.full_disk import disk_full_at, wal_of
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.intents.intents import JournalFault
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
@@ -220,6 +222,40 @@ async def test_a_newer_journal_is_left_alone_and_nothing_is_sent(file: Path) -> 
         assert "newer version (99)" in refusal and "Use the newer tradetui" in refusal
         assert on.posts == 0
     assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("once", ["before the confirmation", "before it is sent"])
+async def test_a_newer_program_under_an_open_session_keeps_it_from_sending(
+    file: Path, monkeypatch: pytest.MonkeyPatch, once: str
+) -> None:
+    async with scene() as on, session(on, file) as execution:
+        on.hold(long="2")
+        preview = await execution.preview(LONG)
+        if once == "before the confirmation":
+            raised(file)
+        else:
+            begin = execution.intents.begin
+
+            async def begun_and_raised(*arguments: Any, **named: Any) -> None:
+                await begin(*arguments, **named)
+                raised(file)
+
+            monkeypatch.setattr(execution.intents, "begin", begun_and_raised)
+        assert "Restart tradetui" in await refused(execution, preview)
+        assert "Restart tradetui" in (execution.intents.trouble or "")
+        assert on.posts == 0
+
+
+async def test_another_file_of_the_account_that_a_newer_program_has_changed_keeps_it_from_sending(file: Path) -> None:
+    async with scene() as on, session(on, file) as execution:
+        on.hold(long="2")
+        archive = Archive(file.with_name("archive.sqlite"))
+        execution.intents.checks_before_sending = [archive.refuse_other_version]
+        preview = await execution.preview(LONG)
+        raised(file.with_name("archive.sqlite"))
+        assert "Restart tradetui" in await refused(execution, preview)
+        assert on.posts == 0
+        archive.connection.close()
 
 
 async def test_a_network_file_system_refuses(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

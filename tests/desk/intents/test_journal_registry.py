@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.intents.test_journal import old_journal
+from tests.desk.intents.test_journal import raised
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
 from tradetui.desk.intents.journal.registered_journal import (
@@ -505,12 +505,10 @@ def test_journals_under_former_names_lock_and_are_led_to_their_end(
     journal.check()
 
 
-def test_an_old_versions_journal_under_an_old_name_is_taken_up(here: JournalLocation) -> None:
-    file = former_of(here, "old")
-    still_running = old_journal(file)
-    journal = opened(here._replace(former_files=(file,)))
-    with pytest.raises(AlreadyOpen, match="old is sent"):
+def test_a_registry_that_a_newer_program_has_changed_lets_nothing_begin(here: JournalLocation) -> None:
+    journal = opened(here)
+    assert here.registry_file is not None
+    raised(here.registry_file)
+    with pytest.raises(FileUnusable, match="Restart tradetui"):
         begin(journal, "i1")
-    assert journal.trading_locked() is True, "as it was locked there"
-    with pytest.raises(sqlite3.Error):
-        still_running.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', 'unknown', 9, '{}')")
+    assert journal.open_intents() == []

@@ -74,6 +74,7 @@ class AccountStorage:
         troubled: Callable[[str], None],
         open_journal: Callable[[AccountIdentity], Awaitable[None]],
         attach: Sequence[Callable[[Archive], Awaitable[None]]] = (),
+        every_minute: Callable[[Archive], Awaitable[None]] | None = None,
         owner_seen: Callable[[str | None], None] | None = None,
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
         first_rows: Callable[[], Awaitable[None]] | None = None,
@@ -83,8 +84,8 @@ class AccountStorage:
         `expected` gets the account as far as it is known without the exchange, before that is asked. Until it is
         identified, `troubled` gets each reason why it cannot be but the exchange's own errors, then `known` gets it.
         `first_rows` is waited for before anything is opened, `open_journal` before the archive is, which may take a
-        second: all of it is checked. Each of `attach` gets the open archive, in turn. `owner_seen` gets the UID that
-        the exchange names for the key, once a minute from then on.
+        second: all of it is checked. Each of `attach` gets the open archive, in turn. Once a minute from then on
+        `every_minute` gets it too, and `owner_seen` the UID that the exchange names for the key.
         """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
@@ -96,6 +97,7 @@ class AccountStorage:
         self._disk = disk
         self._random = random
         self._attach = attach
+        self._every_minute = every_minute
         self._known = known
         self._troubled = troubled
         self._open_journal = open_journal
@@ -138,6 +140,8 @@ class AccountStorage:
         await self._try_step(self._book_fills(self.archive))
         while self._owner_seen is not None:
             await asyncio.sleep(OWNER_AGAIN_S)
+            if self._every_minute is not None:
+                await self._try_step(self._every_minute(self.archive))
             self._owner_seen(await current_owner(self._client))
 
     async def _book_fills(self, archive: Archive) -> None:

@@ -24,7 +24,7 @@ from tradetui.desk.archive.ledger.quarter_hours import sequenced_fill
 from tradetui.desk.archive.schema import ARCHIVE_SCHEMA, ARCHIVE_VERSION
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
+from tradetui.storage.sqlite_file import FileUnusable, open_file, refuse_other_version, transaction
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill
@@ -71,6 +71,10 @@ class Archive:
         tail = "SELECT max(0, coalesce(max(rowid), 0) - (SELECT booked_rowid FROM ledger_mark)) FROM record"
         self.fills_to_book: int = self.connection.execute(tail).fetchone()[0]
         """About how many fills are not in the ledger yet; `advance_ledger` books some of them."""
+
+    def refuse_other_version(self) -> None:
+        """Raise FileUnusable where a newer program has brought the file to its version while this one has it open."""
+        refuse_other_version(self.connection, ARCHIVE_VERSION, str(self.file or "archive"))
 
     def add(
         self,

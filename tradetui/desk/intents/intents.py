@@ -10,7 +10,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import (
@@ -30,6 +30,8 @@ from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
 
 _log = logging.getLogger(__name__)
+
+Content = TypeVar("Content")
 
 WATCH_S = 0.7
 """Pause between two looks at what other processes of the account have written."""
@@ -112,6 +114,8 @@ class Intents:
         self._journal = journal
         self._location: JournalLocation | None = None
         self._acceptance = LossAcceptance(Moment.now(clock))
+        self.checks_before_sending: list[Callable[[], None]] = []
+        """Checks of other files of the account, on the disk's thread, each of which may raise FileUnusable."""
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
@@ -262,20 +266,28 @@ class Intents:
         return _Changes(bool(journal.trading_locked()), intents, self.writers.standing(intents), elsewhere)
 
     async def not_settled(self) -> list[Intent]:
-        return await self._disk.run(self._ready().open_intents)
+        """Intents that are not settled, oldest first; raises Withheld."""
+        return await self._read_from(self._ready().open_intents)
 
     async def newest(self) -> list[Intent]:
-        """The newest intents, newest first; raises Withheld while there is no journal, sqlite3.Error."""
-        return await self._disk.run(self._ready().newest)
+        """The newest intents, newest first; raises Withheld while there is no journal, or it cannot be read."""
+        return await self._read_from(self._ready().newest)
 
     async def contradiction(self) -> str:
-        """Why the account's fills do not show what is held, by the newest intent that says it; raises like `newest`."""
-        intent = await self._disk.run(self._ready().newest_contradicted)
+        """Why the account's fills do not show what is held, by the newest intent that says it; raises Withheld."""
+        intent = await self._read_from(self._ready().newest_contradicted)
         return "" if intent is None else intent.contradiction
 
     async def read(self, intent: str) -> Intent:
-        """One intent with all its steps; raises KeyError."""
-        return await self._disk.run(self._ready().intent, intent)
+        """One intent with all its steps; raises KeyError, Withheld."""
+        return await self._read_from(self._ready().intent, intent)
+
+    async def _read_from(self, read: Callable[..., Content], *arguments: object) -> Content:
+        try:
+            return await self._disk.run(read, *arguments)
+        except (FileUnusable, sqlite3.Error, OSError) as problem:
+            self._note_fault(JournalFault.UNREADABLE, problem)
+            raise self._withheld() from None
 
     async def once_left_behind(self, intent: Intent) -> Intent:
         """The intent once no other process can be in the middle of sending it, whose next step ours would spoil.
@@ -320,6 +332,8 @@ class Intents:
         """
         try:
             now = Moment.now(self._clock)
+            for check in self.checks_before_sending:
+                await self._disk.run(check)
             await self._disk.run(self._ready().begin, intent, self.account, scope, kind, details, now, after=after)
         except AlreadyOpen as problem:
             if problem.state in set(State):
@@ -333,6 +347,8 @@ class Intents:
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
+            for check in self.checks_before_sending:
+                await self._disk.run(check)
             locked = await self._disk.run(self._ready().trading_locked)
             if not (locked or self.lock.locked or self.other_owner):
                 await self.step(intent, State.SENT, details)

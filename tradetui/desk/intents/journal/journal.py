@@ -3,9 +3,7 @@
 The lock is the file's own: two processes never both find a scope free. Nothing written is changed or deleted, and each
 event carries a hash of all before it, so that what is lost or altered is seen.
 
-The journal's tables, in which each event's hash covers every column of it, its intent, and the hash before it.
-
-An older file is led to them step by step, and its events are chained on the way.
+The hash of an event covers every column of it, its intent, and the hash before it.
 """
 
 from __future__ import annotations
@@ -31,6 +29,7 @@ from tradetui.storage.sqlite_file import (
     damaged,
     is_damage,
     open_file,
+    refuse_other_version,
     rewrite_version,
     set_aside_before,
     transaction,
@@ -152,29 +151,14 @@ def _check_intent(row: tuple[int | None, object, object, object]) -> None:
         raise BrokenChain(number or 0)
 
 
-_FIRST: Final = """
+JOURNAL_VERSION: Final = 2
+_TABLES: Final = """
+    CREATE TABLE identity (id TEXT NOT NULL);
     CREATE TABLE intent (
         id TEXT PRIMARY KEY, account TEXT NOT NULL, lock_key TEXT NOT NULL, kind TEXT NOT NULL,
         state TEXT NOT NULL, open INTEGER NOT NULL
     );
     CREATE UNIQUE INDEX one_open_intent ON intent (account, lock_key) WHERE open = 1;
-    CREATE TABLE event (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, intent TEXT NOT NULL REFERENCES intent (id),
-        state TEXT NOT NULL, at_ms INTEGER NOT NULL, told TEXT NOT NULL
-    );
-    CREATE INDEX event_of_intent ON event (intent);
-    CREATE TRIGGER no_change_of_event BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-    CREATE TRIGGER no_loss_of_event BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-    CREATE TABLE trading_lock (account TEXT PRIMARY KEY, locked INTEGER NOT NULL, at_ms INTEGER NOT NULL)
-    """
-
-# A program of the first version that still has the file open can write nothing more: its inserts lack columns.
-_TABLES: Final = """
-    CREATE TABLE identity (id TEXT NOT NULL);
-    ALTER TABLE event RENAME TO old_event;
-    DROP TRIGGER no_change_of_event;
-    DROP TRIGGER no_loss_of_event;
-    DROP INDEX event_of_intent;
     CREATE TABLE event (
         number INTEGER PRIMARY KEY AUTOINCREMENT, intent TEXT NOT NULL, state TEXT NOT NULL, at_ms INTEGER NOT NULL,
         boot TEXT NOT NULL, monotonic_s REAL NOT NULL, owner TEXT NOT NULL, told TEXT NOT NULL, chain TEXT NOT NULL
@@ -190,42 +174,15 @@ _TRIGGERS: Final = (
 )
 
 
-def migrations(new_id: Callable[[], str]) -> tuple[Migration, ...]:
-    """The steps from one version of a journal to the next; `new_id` gives it the id that it is known by for ever."""
+def _schema(new_id: Callable[[], str]) -> Migration:
+    """What makes a new journal; `new_id` gives it the id that it is known by for ever."""
 
-    def chain_events(connection: sqlite3.Connection) -> None:
-        for statement in _TABLES.split(";"):
+    def make(connection: sqlite3.Connection) -> None:
+        for statement in (*_TABLES.split(";"), *_TRIGGERS):
             connection.execute(statement)
-        journal_id = new_id()
-        connection.execute("INSERT INTO identity VALUES (?)", (journal_id,))
-        _chain_old_events(connection, genesis(journal_id).chain)
-        connection.execute("DROP TABLE old_event")
-        connection.execute("DROP TABLE trading_lock")
-        for statement in _TRIGGERS:
-            connection.execute(statement)
+        connection.execute("INSERT INTO identity VALUES (?)", (new_id(),))
 
-    return _FIRST, chain_events
-
-
-def _chain_old_events(connection: sqlite3.Connection, previous: str) -> None:
-    number = 0
-    rows = connection.execute(
-        "SELECT number, intent, account, lock_key, kind, old_event.state, at_ms, told FROM old_event"
-        " LEFT JOIN intent ON intent.id = old_event.intent ORDER BY number"
-    )
-    for number, intent, account, lock_key, kind, state, at_ms, details in rows:
-        if state not in set(State):
-            raise sqlite3.DatabaseError(f"event {number} cannot be read")
-        read_details(details)
-        row = EventRow(number, intent, account, lock_key, kind, state, at_ms, "", 0.0, "", details)
-        previous = insert_event(connection, row, previous)
-    locks = connection.execute("SELECT account, locked, at_ms FROM trading_lock ORDER BY locked, at_ms").fetchall()
-    for _, locked, at_ms in locks:
-        number += 1
-        state = LOCK_EVENT if locked else UNLOCK_EVENT
-        previous = insert_event(
-            connection, EventRow(number, "", None, None, None, state, at_ms, "", 0.0, "", "{}"), previous
-        )
+    return make
 
 
 _OPEN: Final = ("open = 1", "state = 'corrected'")
@@ -248,8 +205,12 @@ class Journal:
         self._owner = owner
         if file is not None and (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
-        self._connection = open_file(file, migrations(new_id), checked_table="intent")
-        self.id = self._read_id()
+        self._connection = open_file(file, (_schema(new_id),), first_version=JOURNAL_VERSION, checked_table="intent")
+        try:
+            self.id = self._read_id()
+        except BaseException:
+            self._connection.close()
+            raise
         self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
         self._verified = genesis(self.id)
         self._mark = self._mark_now()
@@ -319,8 +280,24 @@ class Journal:
             return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
         return damaged(self._file, detail)
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Raise FileUnusable in place of a database's error; a damaged file is set aside."""
+        try:
+            yield
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
+            raise self._unreadable(problem) from None
+
     def _mark_now(self) -> object:
-        return None if self._file is None else written_mark(self._file)
+        """A mark that changes whenever anybody but this connection writes: SQLite's count of that, and the files."""
+        if self._file is None:
+            return None
+        return self._data_version(), written_mark(self._file)
+
+    def _data_version(self) -> int:
+        """SQLite's count of what other connections have committed."""
+        (others,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(others)
 
     @property
     def touched(self) -> bool:
@@ -411,14 +388,22 @@ class Journal:
         return None if row is None else str(row[0])
 
     def intent(self, intent: str) -> Intent:
-        """Raises KeyError where there is none of this id."""
-        row = self._connection.execute(f"{_INTENTS} WHERE id = ?", (intent,)).fetchone()
-        if row is None:
-            raise KeyError(intent)
-        return self._read(row)
+        """Raises KeyError where there is none of this id, FileUnusable where it cannot be read."""
+        with self._reading():
+            row = self._connection.execute(f"{_INTENTS} WHERE id = ?", (intent,)).fetchone()
+            if row is None:
+                raise KeyError(intent)
+            return self._read(row)
 
     def open_intents(self) -> list[Intent]:
-        """Intents that are not settled, oldest first; not read again before somebody has written to the file."""
+        """Intents that are not settled, oldest first; not read again before somebody has written to the file.
+
+        Raises FileUnusable where they cannot be read.
+        """
+        with self._reading():
+            return self._read_open_intents()
+
+    def _read_open_intents(self) -> list[Intent]:
         (others,) = self._connection.execute("PRAGMA data_version").fetchone()
         written = others, self._connection.total_changes
         if self._open_intents is not None and self._open_intents[0] == written:
@@ -430,9 +415,10 @@ class Journal:
         return intents
 
     def newest(self, limit: int = 200) -> list[Intent]:
-        """The last intents, open or ended, newest first."""
-        rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
-        return [self._read(row) for row in rows]
+        """The last intents, open or ended, newest first; raises FileUnusable where they cannot be read."""
+        with self._reading():
+            rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
+            return [self._read(row) for row in rows]
 
     def newest_contradicted(self) -> Intent | None:
         """The newest intent whose order's fills contradict what fills say is held; None where all is taken back."""
@@ -536,9 +522,12 @@ class Journal:
         """One transaction, so that two processes never both find nothing open."""
         self.check_not_replaced()
         with transaction(self._connection):
+            refuse_other_version(self._connection, JOURNAL_VERSION, str(self._file or "journal"))
             self._forget_what_others_touched()
+            others_before = self._data_version()
             yield
-        self._mark = self._mark_now()
+        # Who wrote between our commit and this mark is seen by the count, which our own commits do not change.
+        self._mark = None if self._file is None else (others_before, written_mark(self._file))
 
 
 _INTENTS: Final = "SELECT id, account, lock_key, kind, state FROM intent"

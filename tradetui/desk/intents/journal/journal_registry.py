@@ -6,14 +6,24 @@ in two directories. The registry lies apart from all of them, so that none of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tradetui.desk.intents.journal.journal import ChainPoint
 from tradetui.desk.intents.states import Overtaken
 from tradetui.exchange.clock import Moment
-from tradetui.storage.sqlite_file import FileLost, check_file, open_file, rewrite_version, set_aside_before, transaction
+from tradetui.storage.sqlite_file import (
+    FileLost,
+    check_file,
+    open_file,
+    refuse_other_version,
+    rewrite_version,
+    set_aside_before,
+    transaction,
+)
 
 REGISTRY_FILE: Final = "registry.sqlite"
 _REMEDY: Final = "Set TRADETUI_STATE_DIR to a directory on this machine that you may write to"
@@ -78,9 +88,16 @@ class Registry:
     def close(self) -> None:
         self._connection.close()
 
-    def prove_writable(self) -> None:
-        """Write what the file holds already, synced; raises sqlite3.Error where the disk takes nothing."""
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction on the version of the file that this program knows; raises FileUnusable, sqlite3.Error."""
         with transaction(self._connection) as connection:
+            refuse_other_version(connection, len(_MIGRATIONS), str(self.file))
+            yield connection
+
+    def prove_writable(self) -> None:
+        """Write what the file holds already, synced; raises FileUnusable, or sqlite3.Error where the disk is full."""
+        with self._writing() as connection:
             rewrite_version(connection)
 
     # Journals
@@ -117,17 +134,17 @@ class Registry:
 
     def enroll(self, journal: str, path: Path, aliases: Iterable[str], head: ChainPoint) -> None:
         """Register a journal with where it is, whose it is, and what it has come to."""
-        with transaction(self._connection) as connection:
+        with self._writing() as connection:
             connection.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (journal, str(path), *head))
             self._add_aliases(journal, aliases)
 
     def add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
-        with transaction(self._connection):
+        with self._writing():
             self._add_aliases(journal, aliases)
 
     def note(self, journal: str, head: ChainPoint, freed: str | None = None) -> None:
         """Write a journal's newest event, and then free the scope of the intent `freed`."""
-        with transaction(self._connection) as connection:
+        with self._writing() as connection:
             connection.execute(
                 "UPDATE journal SET number = ?, chain = ? WHERE id = ? AND number < ?", (*head, journal, head.number)
             )
@@ -136,7 +153,7 @@ class Registry:
 
     def forget(self, journal: str) -> None:
         """Drop a journal, with everything that it held: its loss was accepted, or it never held anything."""
-        with transaction(self._connection) as connection:
+        with self._writing() as connection:
             for statement in (
                 "DELETE FROM scope WHERE journal = ?",
                 "DELETE FROM alias WHERE journal = ?",
@@ -163,7 +180,7 @@ class Registry:
         turn `after`.
         """
         aliases = tuple(aliases)
-        with transaction(self._connection) as connection:
+        with self._writing() as connection:
             for alias in aliases:
                 row = connection.execute(
                     f"{_SCOPES} FROM scope WHERE alias = ? AND scope = ?", (alias, scope)
@@ -182,7 +199,7 @@ class Registry:
             self._next_turn(aliases, scope)
 
     def free(self, journal: str, intent: str) -> None:
-        with transaction(self._connection):
+        with self._writing():
             self._free(journal, intent)
 
     def last_turn(self) -> int:
