@@ -12,7 +12,8 @@ import shutil
 import signal
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -246,11 +247,17 @@ async def test_a_newer_program_under_an_open_session_keeps_it_from_sending(
         assert on.posts == 0
 
 
+def in_another_thread(call: Callable[[], None]) -> None:
+    """Call it where it is called: the journal has a thread of its own, and the archive another one."""
+    with ThreadPoolExecutor() as pool:
+        pool.submit(call).result()
+
+
 async def test_another_file_of_the_account_that_a_newer_program_has_changed_keeps_it_from_sending(file: Path) -> None:
     async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         archive = Archive(file.with_name("archive.sqlite"))
-        execution.intents.checks_before_sending = [archive.refuse_other_version]
+        execution.intents.checks_before_sending = [lambda: in_another_thread(archive.refuse_other_version)]
         preview = await execution.preview(LONG)
         raised(file.with_name("archive.sqlite"))
         assert "Restart tradetui" in await refused(execution, preview)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from tradetui.desk.archive.ledger.quarter_hours import sequenced_fill
 from tradetui.desk.archive.schema import ARCHIVE_SCHEMA, ARCHIVE_VERSION
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.sqlite_file import FileUnusable, open_file, refuse_other_version, transaction
+from tradetui.storage.sqlite_file import FileUnusable, connect_existing, open_file, refuse_other_version, transaction
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.models.futures import FuturesFill
@@ -73,8 +73,14 @@ class Archive:
         """About how many fills are not in the ledger yet; `advance_ledger` books some of them."""
 
     def refuse_other_version(self) -> None:
-        """Raise FileUnusable where a newer program has brought the file to its version while this one has it open."""
-        refuse_other_version(self.connection, ARCHIVE_VERSION, str(self.file or "archive"))
+        """Raise FileUnusable where a newer program has brought the file to its version while this one has it open.
+
+        Any thread may call it. A file that cannot be read keeps nothing from being sent.
+        """
+        if self.file is None:
+            return
+        with suppress(sqlite3.Error), closing(connect_existing(self.file, read_only=True)) as connection:
+            refuse_other_version(connection, ARCHIVE_VERSION, str(self.file))
 
     def add(
         self,
