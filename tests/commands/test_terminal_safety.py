@@ -44,6 +44,8 @@ COMMANDS = [
     *([command, *form] for command in ("doctor", "journal", "keys", "paths") for form in FORMS[:2]),
     *(["completions", shell] for shell in ("bash", "zsh", "fish")),
     ["completions", TEXT],
+    ["config", "example"],
+    ["config", TEXT],
     ["--config", f"/nonexistent/{TEXT}", "paths"],
     ["--log", f"/nonexistent/{TEXT}", "keys"],
     ["--help"],
