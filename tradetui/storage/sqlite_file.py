@@ -182,8 +182,17 @@ def refuse_other_version(connection: sqlite3.Connection, version: int, name: str
     """
     version_now: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version_now != version:
-        reason = f"a newer tradetui has brought it from version {version} to {version_now}"
+        reason = f"a newer tradetui has brought {Path(name).name} from version {version} to {version_now}"
         raise FileUnusable(name, reason, RESTART_REMEDY)
+
+
+def file_id(file: Path) -> tuple[int, int] | None:
+    """The identity of a file on this machine; None where there is none."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def rewrite_version(connection: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -345,3 +346,46 @@ def test_what_is_written_while_a_monitor_reads_is_read_the_next_time(
     for _ in range(4):
         monitor.contradiction()
     assert readings <= 3, "its own reading is nothing that was written"
+
+
+RENAMED_COLUMN = "ALTER TABLE event RENAME COLUMN told TO details"
+OTHER_CHAIN = "DROP TRIGGER no_change_of_event; UPDATE event SET chain = 'x'"
+
+
+@pytest.mark.parametrize(
+    ("change", "use"),
+    [
+        *((change, use) for change in (RENAMED_COLUMN, OTHER_CHAIN) for use in (Journal.verify, Journal.check)),
+        (RENAMED_COLUMN, Journal.open_intents),
+        (RENAMED_COLUMN, Journal.newest),
+        ("ALTER TABLE event RENAME COLUMN state TO step", Journal.trading_locked),
+        ("SELECT 1", Journal.check_not_replaced),
+    ],
+)
+def test_what_a_newer_program_has_changed_is_not_taken_for_damage(
+    file: Path, change: str, use: Callable[[Journal], object]
+) -> None:
+    journal = Journal(file)
+    begun(journal)
+    with closing(sqlite3.connect(file)) as raw:
+        raw.executescript(f"BEGIN; {change}; PRAGMA user_version=99; COMMIT")
+    with pytest.raises(FileUnusable, match=r"has brought journal\.sqlite from version 2 to 99\. Restart tradetui"):
+        use(journal)
+    assert not list(file.parent.glob("*.damaged-*"))
+
+
+def test_a_journal_whose_id_cannot_be_read_now_is_closed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Journal(file).close()
+    opened: list[sqlite3.Connection] = []
+
+    def interrupted(*arguments: Any, **named: Any) -> sqlite3.Connection:
+        opened.append(open_file(*arguments, **named))
+        opened[0].set_progress_handler(lambda: 1, 1)
+        return opened[0]
+
+    monkeypatch.setattr(module, "open_file", interrupted)
+    with pytest.raises(FileUnusable, match="cannot be read"):
+        Journal(file)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
+    assert file.exists()

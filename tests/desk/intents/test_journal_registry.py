@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from tradetui.desk.intents.journal.registered_journal import (
 from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
-from tradetui.storage.sqlite_file import FileLost, FileUnusable
+from tradetui.storage.sqlite_file import FileLost, FileUnusable, accept_damage, set_aside
 
 SCOPE = "USDT-FUTURES|BTCUSDT"
 BOOT = "boot"
@@ -510,5 +511,25 @@ def test_a_registry_that_a_newer_program_has_changed_lets_nothing_begin(here: Jo
     assert here.registry_file is not None
     raised(here.registry_file)
     with pytest.raises(FileUnusable, match="Restart tradetui"):
+        begin(journal, "i1")
+    assert journal.open_intents() == []
+
+
+def test_a_registry_with_tables_of_a_newer_program_says_to_restart(here: JournalLocation) -> None:
+    journal = opened(here)
+    assert here.registry_file is not None
+    with closing(sqlite3.connect(here.registry_file)) as raw:
+        raw.executescript("BEGIN; ALTER TABLE journal RENAME TO journals; PRAGMA user_version=99; COMMIT")
+    with pytest.raises(FileUnusable, match=r"has brought registry\.sqlite from version 1 to 99\. Restart tradetui"):
+        journal.verify()
+
+
+def test_a_registry_that_a_newer_program_has_begun_anew_lets_nothing_begin(here: JournalLocation) -> None:
+    journal = opened(here)
+    assert here.registry_file is not None
+    set_aside(here.registry_file)
+    accept_damage(here.registry_file)
+    opened(elsewhere(here)).close()
+    with pytest.raises(FileUnusable, match=r"registry\.sqlite was moved, deleted or replaced"):
         begin(journal, "i1")
     assert journal.open_intents() == []

@@ -14,7 +14,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +27,7 @@ from tradetui.storage.sqlite_file import (
     check_file,
     connect_existing,
     damaged,
+    file_id,
     is_damage,
     open_file,
     refuse_other_version,
@@ -206,30 +207,35 @@ class Journal:
         if file is not None and (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
         self._connection = open_file(file, (_schema(new_id),), first_version=JOURNAL_VERSION, checked_table="intent")
+        self._files = {} if file is None else {side: file_id(side) for side in (file, Path(f"{file}-wal"))}
         try:
             self.id = self._read_id()
+            self._mark = self._mark_now()
         except BaseException:
             self._connection.close()
             raise
-        self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
         self._verified = genesis(self.id)
-        self._mark = self._mark_now()
         self._open_intents: tuple[tuple[int, int], tuple[Intent, ...]] | None = None
         self._contradicted: tuple[int, Intent | None] | None = None
 
     # The file
 
     def check_not_replaced(self) -> None:
-        """Make sure that the open file is the one others will open; raises OSError where it was moved or deleted.
+        """Make sure that the open file is the one others will open, of the version that this program knows.
 
-        What is written into a file that nobody finds again locks nothing and tells nobody.
+        What is written into a file that nobody finds again locks nothing and tells nobody. Raises OSError where it was
+        moved or deleted, FileUnusable where a newer program has changed it.
         """
         for file, before in self._files.items():
-            now = _inode(file)
+            now = file_id(file)
             if before is None:
                 self._files[file] = now
             elif now != before:
                 raise OSError("the journal's file was moved, deleted or replaced while the program was running")
+        self._refuse_other_version(self._connection)
+
+    def _refuse_other_version(self, connection: sqlite3.Connection) -> None:
+        refuse_other_version(connection, JOURNAL_VERSION, str(self._file or "journal"))
 
     def check(self) -> None:
         """Look for damage in all of the file; raises FileUnusable. A damaged file is set aside."""
@@ -244,7 +250,8 @@ class Journal:
         What this connection verified before and nobody else has written to since is not read again.
 
         Raises:
-            FileUnusable: an event is not as it was written. The file is set aside, and this journal is closed.
+            FileLost: an event is not as it was written. The file is set aside, and this journal is closed.
+            FileUnusable: it cannot be read, or a newer program has changed it, which is no damage.
         """
         self._forget_what_others_touched()
         try:
@@ -253,6 +260,7 @@ class Journal:
             else:
                 with closing(connect_existing(self._file)) as connection:
                     connection.execute("BEGIN")
+                    self._refuse_other_version(connection)
                     self._verified = verify(connection, self._verified)
         except BrokenChain as broken:
             raise self._damaged(str(broken)) from None
@@ -270,6 +278,8 @@ class Journal:
         return row[0]
 
     def _unreadable(self, problem: Exception) -> FileUnusable:
+        with suppress(sqlite3.Error):  # what a newer program has changed is no damage: its file stays in its place
+            self._refuse_other_version(self._connection)
         if is_damage(problem):
             return self._damaged("it cannot be read")
         return FileUnusable(str(self._file), f"it cannot be read ({problem})", "Check the disk")
@@ -435,9 +445,10 @@ class Journal:
 
     def trading_locked(self) -> bool | None:
         """Whether trading was locked or unlocked by hand; None where neither was done yet."""
-        row = self._connection.execute(
-            "SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1"
-        ).fetchone()
+        with self._reading():
+            row = self._connection.execute(
+                "SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1"
+            ).fetchone()
         return None if row is None else row[0] != UNLOCK_EVENT
 
     def set_trading_lock(self, locked: bool, at: Moment) -> None:
@@ -522,7 +533,7 @@ class Journal:
         """One transaction, so that two processes never both find nothing open."""
         self.check_not_replaced()
         with transaction(self._connection):
-            refuse_other_version(self._connection, JOURNAL_VERSION, str(self._file or "journal"))
+            self._refuse_other_version(self._connection)
             self._forget_what_others_touched()
             others_before = self._data_version()
             yield
@@ -538,12 +549,6 @@ def _state(text: object) -> State:
         return State(str(text))
     except ValueError:
         raise sqlite3.DatabaseError(f"{text!r:.40} is no state") from None
-
-
-def _inode(file: Path) -> tuple[int, int] | None:
-    """The identity of a file on this machine; None where there is none."""
-    status = _status(file)
-    return None if status is None else (status.st_dev, status.st_ino)
 
 
 def written_mark(file: Path) -> tuple[tuple[int, int, int] | None, ...]:

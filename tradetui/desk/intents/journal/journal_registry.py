@@ -10,14 +10,17 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tradetui.desk.intents.journal.journal import ChainPoint
 from tradetui.desk.intents.states import Overtaken
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import (
+    RESTART_REMEDY,
     FileLost,
+    FileUnusable,
     check_file,
+    file_id,
     open_file,
     refuse_other_version,
     rewrite_version,
@@ -84,16 +87,34 @@ class Registry:
         self._scopes: tuple[tuple[int, int], list[tuple[str, Reservation]]] | None = None
         self._connection = open_file(file, _MIGRATIONS, remedy=_REMEDY)
         check_file(self._connection, file)
+        self._file_id = file_id(file)
 
     def close(self) -> None:
         self._connection.close()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction on the version of the file that this program knows; raises FileUnusable, sqlite3.Error."""
+        """One transaction on the file that others open, of the version that this program knows.
+
+        What is reserved in a file that nobody finds again locks nothing. Raises FileUnusable, sqlite3.Error.
+        """
+        if file_id(self.file) != self._file_id:
+            reason = f"{self.file.name} was moved, deleted or replaced while the program was running"
+            raise FileUnusable(str(self.file), reason, RESTART_REMEDY)
         with transaction(self._connection) as connection:
-            refuse_other_version(connection, len(_MIGRATIONS), str(self.file))
+            self._refuse_other_version()
             yield connection
+
+    def _rows(self, query: str, parameters: Sequence[str] = ()) -> list[Any]:
+        """What a query gives; raises FileUnusable where a newer program has changed the file, sqlite3.Error."""
+        try:
+            return self._connection.execute(query, parameters).fetchall()
+        except sqlite3.Error:
+            self._refuse_other_version()
+            raise
+
+    def _refuse_other_version(self) -> None:
+        refuse_other_version(self._connection, len(_MIGRATIONS), str(self.file))
 
     def prove_writable(self) -> None:
         """Write what the file holds already, synced; raises FileUnusable, or sqlite3.Error where the disk is full."""
@@ -109,7 +130,7 @@ class Registry:
             wider = known | {
                 row[0]
                 for alias in known
-                for row in self._connection.execute(
+                for row in self._rows(
                     "SELECT other.alias FROM alias JOIN alias AS other USING (journal) WHERE alias.alias = ?", (alias,)
                 )
             }
@@ -121,7 +142,7 @@ class Registry:
         rows = {
             row
             for alias in aliases
-            for row in self._connection.execute(
+            for row in self._rows(
                 "SELECT id, path, number, chain FROM journal JOIN alias ON alias.journal = journal.id WHERE alias = ?",
                 (alias,),
             )
@@ -129,8 +150,8 @@ class Registry:
         return [RegisteredHead(journal, Path(path), ChainPoint(number, chain)) for journal, path, number, chain in rows]
 
     def head(self, journal: str) -> RegisteredHead | None:
-        row = self._connection.execute("SELECT path, number, chain FROM journal WHERE id = ?", (journal,)).fetchone()
-        return None if row is None else RegisteredHead(journal, Path(row[0]), ChainPoint(*row[1:]))
+        rows = self._rows("SELECT path, number, chain FROM journal WHERE id = ?", (journal,))
+        return RegisteredHead(journal, Path(rows[0][0]), ChainPoint(*rows[0][1:])) if rows else None
 
     def enroll(self, journal: str, path: Path, aliases: Iterable[str], head: ChainPoint) -> None:
         """Register a journal with where it is, whose it is, and what it has come to."""
@@ -204,7 +225,7 @@ class Registry:
 
     def last_turn(self) -> int:
         """A number that grows whenever any scope is taken or freed; read before what an intent rests on."""
-        number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM turn").fetchone()[0]
+        number: int = self._rows("SELECT coalesce(max(number), 0) FROM turn")[0][0]
         return number
 
     def reservations(self, aliases: Iterable[str]) -> list[Reservation]:
@@ -220,7 +241,7 @@ class Registry:
         (others,) = self._connection.execute("PRAGMA data_version").fetchone()
         written = others, self._connection.total_changes
         if self._scopes is None or self._scopes[0] != written:
-            rows = self._connection.execute(f"{_SCOPES}, alias FROM scope").fetchall()
+            rows = self._rows(f"{_SCOPES}, alias FROM scope")
             self._scopes = written, [(alias, Reservation(*row)) for *row, alias in rows]
         return self._scopes[1]
 
