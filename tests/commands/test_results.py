@@ -476,7 +476,7 @@ def test_an_archive_of_an_earlier_version_is_set_aside_and_the_period_read_again
     point_at_archive: Point, capsys: Capture, tmp_path: Path
 ) -> None:
     point_at_archive()
-    until = shown(capsys, "fills", "--limit", "1")[0]["cTime"]
+    until = str(int(shown(capsys, "fills", "--limit", "1")[0]["cTime"]) - 3_600_000)
     period = ("pnl", "--since", str(int(until) - 3 * 86_400_000), "--until", until)
     before = shown(capsys, *period)
     (file,) = (tmp_path / "data").rglob("archive.sqlite")
