@@ -32,8 +32,12 @@ ONE_TYPE = (ProductType.USDT_FUTURES,)
 
 
 def says(code: str, msg: str, status: int = 400) -> Weather:
-    body = {"code": code, "msg": msg, "requestTime": 1_790_000_100_000, "data": None}
-    return lambda request: HttpResponse(status, JSON, json.dumps(body).encode())
+    def weather(request: HttpRequest) -> HttpResponse:
+        stamp = request.headers.get("ACCESS-TIMESTAMP")
+        body = {"code": code, "msg": msg, "requestTime": stamp and int(stamp), "data": None}
+        return HttpResponse(status, JSON, json.dumps(body).encode())
+
+    return weather
 
 
 def fails(kind: TransportErrorKind, sentence: str) -> Weather:
@@ -75,8 +79,10 @@ class Sky:
         self.weather: Weather | None = None
         self.only = ""
         self.inner = inner
+        self.requests = 0
 
     async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
+        self.requests += 1
         if self.weather is not None and self.only in request.target:
             await asyncio.sleep(0.05)
             return self.weather(request)
@@ -112,8 +118,6 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(kind: str
     assert desk.health.state is (LinkState.REFUSED if answered else LinkState.DOWN)
     assert desk.health.sentence
     sky.weather = None
-    # The first answer may only tell the right time again, which the refusals did not.
-    asyncio.get_running_loop().call_later(0.5, desk.scheduler.poll_now)
     desk.scheduler.poll_now("fills")
     healed = asyncio.get_running_loop().time()
     waiting = dict(desk.feeds)
@@ -214,3 +218,33 @@ async def test_a_machine_that_starts_without_a_network_comes_up_when_it_returns(
     assert desk.account is not None
     assert desk.account.origin == "exchange"
     await desk.stop()
+
+
+@pytest.mark.parametrize(
+    "weather",
+    [
+        lambda _: HttpResponse(403, {"content-type": "text/html"}, b"<html>Attention Required</html>"),
+        lambda _: HttpResponse(520, {"content-type": "text/html"}, b"<html>"),
+        lambda _: HttpResponse(503, {}, b"busy"),
+        says("45001", "Unknown error", 200),
+        says("40725", "service return an error", 200),
+    ],
+    ids=["403", "520", "503", "45001", "40725"],
+)
+async def test_a_session_that_is_refused_asks_less_than_one_that_is_answered(weather: Weather) -> None:
+    """With every feed that it has: those beyond the interface may answer without a call."""
+    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky, fills=60)
+    sky = simulation.transport
+    assert isinstance(sky, Sky)
+    simulation.desk.start()
+    await simulation.run(10)
+    in_peace = -sky.requests
+    await simulation.run(10)
+    in_peace += sky.requests
+    sky.weather = weather
+    await simulation.run(20)
+    refused = -sky.requests
+    await simulation.run(60)
+    refused += sky.requests
+    assert refused < in_peace
+    await simulation.desk.stop()

@@ -22,6 +22,9 @@ class ConnectionStatus:
         self._round_trips: deque[float] = deque(maxlen=9)
         self.last_error_at: float | None = None
         self.last_reply_at: float | None = None
+        self.good_replies = 0
+        """How many signed reads the exchange has answered with rows; what is public says nothing of the account."""
+        self.failed_calls = 0
 
     @property
     def latency_ms(self) -> float | None:
@@ -40,5 +43,6 @@ class ConnectionStatus:
 
     def failed(self, *, answered: bool) -> None:
         """Note an error; one without an answer means that the link is down."""
+        self.failed_calls += 1
         if not answered:
             self.last_error_at = self._clock.monotonic()

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import cast
 
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import Clock
-from tradetui.desk.feeds.polling.feed import HEAD_START_S, SHOWING_S, Feed, Freshness, Reading, Scheduler, Snapshot
+from tradetui.desk.feeds.polling.feed import (
+    HEAD_START_S,
+    SHOWING_S,
+    CallCounts,
+    Feed,
+    Freshness,
+    Reading,
+    Scheduler,
+    Snapshot,
+)
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import (
@@ -43,7 +53,7 @@ class Script:
 
     def __init__(self, *steps: Reading[Row] | Exception) -> None:
         self.steps = list(steps)
-        self.reads = 0
+        self.reads = self.good = 0
         self.reading = 0
         self.takes = 0.0
         self.began: list[float] = []
@@ -60,6 +70,7 @@ class Script:
             step = self.answer() if self.answer else self.steps.pop(0)
             if isinstance(step, Exception):
                 raise step
+            self.good += 1
             return step
         finally:
             self.reading -= 1
@@ -163,7 +174,10 @@ class Refusing:
         self.error: Exception | None = None
         self.began: list[float] = []
         self.feeds = [Feed(name, self, interval, LoopClock(0)) for name, interval in intervals.items()]
-        self.scheduler = Scheduler(self.feeds, Random(7))
+        self.good = 0
+        self.scheduler = Scheduler(self.feeds, Random(7), count_calls=self.counts)
+            self.feeds, Random(7), count_calls=lambda: CallCounts(self.good, len(self.began) - self.good)
+        )
         self.under_way = self.most_at_once = 0
 
     async def read(self) -> Reading[Row]:
@@ -174,7 +188,11 @@ class Refusing:
         self.under_way -= 1
         if self.error is not None:
             raise self.error
+        self.good += 1
         return Reading(rows("a=1"))
+
+    def counts(self) -> CallCounts:
+        return CallCounts(self.good, len(self.began) - self.good)
 
     async def count(self, seconds: float) -> int:
         before = len(self.began)
@@ -247,15 +265,21 @@ async def test_one_feed_that_is_refused_slows_no_other() -> None:
     alone = Script()
     alone.answer = lambda: Busy("no", code="45001")
     refused = Feed("triggers", alone, 2.0, LoopClock(0))
-    running = Scheduler((*others.feeds, refused), Random(7))
+    running = Scheduler((*others.feeds, refused), Random(7), count_calls=lambda: CallCounts(others.good, alone.reads))
     running.start()
     assert await others.count(60) >= 58
     assert alone.reads <= 12
     await running.stop()
 
 
-def scheduler(*feeds: Feed[Row]) -> Scheduler:
-    return Scheduler(feeds, Random(7))
+def counts_of(scripts: Sequence[Script]) -> CallCounts:
+    good = sum(script.good for script in scripts)
+    return CallCounts(good, sum(script.reads for script in scripts) - good)
+
+
+def scheduler(*feeds: Feed[Row], first: str | None = None) -> Scheduler:
+    scripts = [cast(Script, feed.reader) for feed in feeds]
+    return Scheduler(feeds, Random(7), first, count_calls=lambda: counts_of(scripts))
 
 
 @pytest.mark.looptime
@@ -361,7 +385,7 @@ async def test_the_first_is_read_before_the_others_which_wait_only_so_long() -> 
             script.answer = lambda: Reading(rows("a=1"))
         scripts["positions"].takes = takes
         feeds = [Feed(name, script, 2.0, LoopClock(0)) for name, script in scripts.items()]
-        running = Scheduler(feeds, Random(7), first="positions")
+        running = scheduler(*feeds, first="positions")
         now = asyncio.get_running_loop().time()
         running.start()
         await asyncio.sleep(2 * HEAD_START_S)
@@ -436,13 +460,13 @@ async def test_a_stop_in_the_moment_a_wait_ends_is_not_lost(first: str | None) -
     for script in scripts.values():
         script.answer = lambda: Reading(rows())
     feeds = [Feed(name, script, 2.0, LoopClock(0)) for name, script in scripts.items()]
-    scheduler = Scheduler(feeds, Random(1), first=first)
+    running = scheduler(*feeds, first=first)
     read = asyncio.Event()
     feeds[0].subscribe(lambda _: read.set())
-    scheduler.start()
+    running.start()
     await read.wait()
-    scheduler.poll_now()
-    await scheduler.stop()
+    running.poll_now()
+    await running.stop()
     reads = [script.reads for script in scripts.values()]
     await asyncio.sleep(60)
     assert [script.reads for script in scripts.values()] == reads

@@ -122,6 +122,7 @@ class Reads:
             result = read_result(endpoint, answer)
             if isinstance(result, Reply):
                 variant.remember()
+                self._calls.record_rows(endpoint)
                 self._capabilities.answered(endpoint)
                 product_type = getattr(request, "product_type", None)
                 return result if product_type is None else of_product_type(result, ProductType.parse(product_type))

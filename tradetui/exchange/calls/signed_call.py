@@ -141,6 +141,10 @@ class SignedCalls:
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
 
+    def record_rows(self, endpoint: Endpoint) -> None:
+        """Note a read that was answered with rows, be it none."""
+        self._connection_status.good_replies += endpoint.signed
+
     def record_failure(self, error: ExchangeError, answer: CallResult) -> None:
         """Note a call that failed, and make its error fit to repeat: without a secret of ours, and not endless."""
         message = error.message

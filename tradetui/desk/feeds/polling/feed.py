@@ -190,8 +190,6 @@ class Feed(Generic[FeedRowT_co]):
         self.failures = 0
         self.problem: Exception | None = None
         """The error of the last read, of the whole or of a part."""
-        self.answered = False
-        """Whether the exchange gave rows in the last read, if only a part of them."""
         self.probe_pause = 0.0
         """Seconds between the reads of an exchange that refuses every feed; 0 while it answers."""
         self.polling = False
@@ -252,12 +250,10 @@ class Feed(Generic[FeedRowT_co]):
             reading = await self.reader.read()
         except Exception as problem:
             self.failures += 1
-            self.answered = False
             self.problem = problem
             self.publish(replace(self.snapshot, error=FeedError.of(problem)))
         else:
             self.failures = self.failures + 1 if reading.error is not None else 0
-            self.answered = True
             self.problem = reading.error
             self._took = self._clock.monotonic() - began
             self._wait_when_read = self.wait
@@ -288,6 +284,13 @@ class Feed(Generic[FeedRowT_co]):
         )
 
 
+class CallCounts(NamedTuple):
+    """How many signed reads the exchange has answered with rows so far, and how many calls have failed."""
+
+    good: int
+    failed: int
+
+
 class _RefusingExchange:
     """Slows all feeds down together while the exchange answers none of them, and wakes them once it does.
 
@@ -295,30 +298,33 @@ class _RefusingExchange:
     ask one at a time, after a pause that doubles with each refusal. The first rows of any feed end it for all.
     """
 
-    def __init__(self, feeds: Collection[Feed[FeedRow]]) -> None:
+    def __init__(self, feeds: Collection[Feed[FeedRow]], count_calls: Callable[[], CallCounts]) -> None:
         self._feeds = feeds
+        self._count_calls = count_calls
+        self._counts = CallCounts(0, 0)
         self._refused: dict[str, Feed[FeedRow]] = {}
         self._pause = 0.0
         self._probe_at = 0.0
-        self._probing = False
+        self._prober: Feed[FeedRow] | None = None
         self._changed = asyncio.Event()
 
     async def turn(self, feed: Feed[FeedRow]) -> None:
         """Wait until the feed may be read: at once while the exchange answers, else until it is the one to ask."""
         loop = asyncio.get_running_loop()
         while feed.name in self._refused and self._pause:
-            if not self._probing and loop.time() >= self._probe_at:
-                self._probing = True
+            if self._prober is None and loop.time() >= self._probe_at:
+                self._prober = feed
                 return
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(None if self._probing else self._probe_at):
+                async with asyncio.timeout_at(self._probe_at if self._prober is None else None):
                     await self._changed.wait()
 
     def note(self, feed: Feed[FeedRow]) -> Collection[Feed[FeedRow]]:
         """Take in what a read came to; returns the feeds that are due since the exchange answers again."""
-        self._probing = False
-        problem = feed.problem
-        if feed.answered:
+        if self._prober is feed:
+            self._prober = None
+        problem, before, self._counts = feed.problem, self._counts, self._count_calls()
+        if self._counts.good > before.good:
             resumed = self._refused.values() if self._pause else ()
             self._refused = {}
             self._pause = 0.0
@@ -326,7 +332,9 @@ class _RefusingExchange:
                 refused.probe_pause = 0.0
             self._wake()
             return resumed
-        if isinstance(problem, ExchangeError) and not isinstance(problem, EndpointMissing | NotSent):
+        # What is switched off is refused without a call, and says nothing new.
+        has_failed = self._counts.failed > before.failed
+        if has_failed and isinstance(problem, ExchangeError) and not isinstance(problem, EndpointMissing | NotSent):
             self._refused[feed.name] = feed
             if len(self._refused) >= min(2, len(self._feeds)):
                 most = UNREACHED_PROBE_TO_S if isinstance(problem, Unreachable) else PROBE_TO_S
@@ -359,14 +367,21 @@ class Scheduler:
     either each feed has at most the one poll that was due.
     """
 
-    def __init__(self, feeds: Iterable[Feed[FeedRow]], random: Random, first: str | None = None) -> None:
+    def __init__(
+        self,
+        feeds: Iterable[Feed[FeedRow]],
+        random: Random,
+        first: str | None = None,
+        *,
+        count_calls: Callable[[], CallCounts],
+    ) -> None:
         self._feeds = tuple(feeds)
         self._random = random
         self._wake = {feed.name: asyncio.Event() for feed in self._feeds}
         self._tasks: list[asyncio.Task[None]] = []
         self._first = first
         self._first_is_shown = asyncio.Event()
-        self._exchange = _RefusingExchange(self._feeds)
+        self._exchange = _RefusingExchange(self._feeds, count_calls)
         if first not in self._wake:
             self._first_is_shown.set()
 
