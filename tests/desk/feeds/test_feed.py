@@ -176,8 +176,6 @@ class Refusing:
         self.feeds = [Feed(name, self, interval, LoopClock(0)) for name, interval in intervals.items()]
         self.good = 0
         self.scheduler = Scheduler(self.feeds, Random(7), count_calls=self.counts)
-            self.feeds, Random(7), count_calls=lambda: CallCounts(self.good, len(self.began) - self.good)
-        )
         self.under_way = self.most_at_once = 0
 
     async def read(self) -> Reading[Row]:
