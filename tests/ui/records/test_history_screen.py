@@ -264,7 +264,7 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history(monkey
         dialog = await typed_dates(stage, pilot, **{"from": "soon"})
         assert "given: soon." not in screen_text(stage.app), "one may still be typing"
         await pilot.press("enter")
-        assert "From: must be a day, a time, or a span; given: soon." in screen_text(stage.app)
+        assert "From: must be a day, a month, a time, or a span such as 7d; given: soon." in screen_text(stage.app)
         assert len(stage.app.screen_stack) == 3, "what cannot be read is not taken"
         dialog.query_one("#field-from", Input).value = "today"
         await pilot.press("enter")
