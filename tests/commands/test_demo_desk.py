@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from datetime import UTC
+from pathlib import Path
 
 import pytest
 
@@ -22,12 +24,21 @@ def test_a_name_that_no_account_has_is_named() -> None:
         open_demo_desk(build_sandbox(7), "hegde", read_only=True)
 
 
-async def test_a_desk_that_may_send_stops_with_threads_for_its_disks() -> None:
+def files_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*")}
+
+
+async def test_a_desk_that_may_send_stops_with_threads_for_its_disks_and_leaves_no_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     desk = open_demo_desk(build_sandbox(7), "hedge", read_only=False)
     desk.start()
     while desk.archive is None or desk.intents is None or desk.intents.trouble:  # noqa: ASYNC110 - as a person looks
         await asyncio.sleep(0.02)
+    assert "journal.sqlite" in files_in(tmp_path)
     await desk.stop()
+    assert not files_in(tmp_path)
 
 
 @pytest.mark.looptime

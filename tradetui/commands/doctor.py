@@ -192,7 +192,6 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
     try:
         journal = existing_journal(location)
         if journal is None:
-            assert location.file is not None
             return _journal_to_be(location.file)
         with closing(journal):
             journal.check()

@@ -336,7 +336,7 @@ class Desk:
         """Why the account's fills do not show what is held, as reversals of any session have shown it."""
         if self._trading is not None:
             return self._trading.contradiction
-        if self.account is None:
+        if self.account is None or self.settings.data_dir is None:
             return ""
         if self._journal_reader is None:
             from tradetui.desk.intents.journal.registered_journal import JournalReader

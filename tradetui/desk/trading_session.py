@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -29,9 +31,8 @@ UID_NOT_KNOWN: Final = (
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
-    """The location of an account's journal, and every name under which it may have been kept before."""
-    if settings.data_dir is None:
-        return JournalLocation(None)
+    """The location of an account's journal in the data directory, and every name it may have been kept under before."""
+    assert settings.data_dir is not None
     folder = account_dir(settings.data_dir, account, settings.key_stand_in)
     names = (account.name, *account.former_names(settings.key_stand_in))
     others = (settings.data_dir / ACCOUNTS_DIR / name for name in names if name != folder.name)
@@ -66,6 +67,8 @@ class TradingSession:
         self._execution: Execution | None = None
         self._creation: Creation | None = None
         self._making = Lock()
+        self._until_stopped: TemporaryDirectory[str] | None = None
+        """The journal's directory in a session without a data directory, which leaves nothing behind."""
 
     @property
     def execution(self) -> Execution:
@@ -101,15 +104,14 @@ class TradingSession:
 
     async def look_ahead(self, settings: DeskSettings, account: AccountIdentity) -> None:
         """Read the open intents of the expected account's journal before the exchange confirms the account."""
-        await self.intents.look_ahead(journal_location(settings, account))
+        await self.intents.look_ahead(self._journal_location(settings, account))
 
     async def open(self, settings: DeskSettings, account: AccountIdentity, disk: Disk) -> None:
         """Open the account's journal, and the keys issued to it; `disk` runs blocking work."""
         execution = await disk.run(lambda: self.execution)
         execution.key_reads_only = account.key_reads_only
-        await execution.open_journal(
-            account.name, journal_location(settings, account), account.uid if account.known else None
-        )
+        location = self._journal_location(settings, account)
+        await execution.open_journal(account.name, location, account.uid if account.known else None)
         if not account.known and settings.data_dir is not None:
             self.intents.notice = f"{self.intents.notice} {UID_NOT_KNOWN}".strip()
         creation = await disk.run(lambda: self.creation)
@@ -118,6 +120,13 @@ class TradingSession:
             folder = data_dir and account_dir(data_dir, account, settings.key_stand_in) / KEY_STORE_DIR
             await creation.open(account, folder)
 
+    def _journal_location(self, settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
+        if settings.data_dir is not None:
+            return journal_location(settings, account)
+        if self._until_stopped is None:
+            self._until_stopped = TemporaryDirectory(prefix="tradetui-", ignore_cleanup_errors=True)
+        return JournalLocation(Path(self._until_stopped.name) / JOURNAL_FILE)
+
     async def stop(self) -> None:
         if self._creation is not None:
             await self._creation.stop()
@@ -125,3 +134,5 @@ class TradingSession:
             await self._execution.stop()
         else:
             self.intents.close()
+        if self._until_stopped is not None:
+            self._until_stopped.cleanup()

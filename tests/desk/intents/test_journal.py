@@ -38,11 +38,12 @@ def begun(journal: Journal, intent: str = "i1", key: str = "USDT-FUTURES|BTCUSDT
     journal.begin(intent, "account", key, "reversal", {"request": {"symbol": "BTCUSDT"}}, Moment(1))
 
 
-def test_only_the_steps_of_the_state_machine_are_taken() -> None:
+def test_only_the_steps_of_the_state_machine_are_taken(file: Path) -> None:
+    journal = Journal(file)
     for state in State:
         for other in State:
-            journal = Journal(None)
-            begun(journal)
+            intent = f"{state} to {other}"
+            begun(journal, intent, f"scope of {intent}")
             path = {
                 State.INTENDED: [],
                 State.WITHDRAWN: [State.WITHDRAWN],
@@ -55,13 +56,13 @@ def test_only_the_steps_of_the_state_machine_are_taken() -> None:
                 State.RELEASED: [State.SENT, State.UNKNOWN, State.RELEASED],
             }[state]
             for step in path:
-                journal.step("i1", step, {}, Moment(2))
+                journal.step(intent, step, {}, Moment(2))
             if other in TRANSITIONS.get(state, frozenset()):
-                journal.step("i1", other, {}, Moment(3))
-                assert journal.intent("i1").state is other
+                journal.step(intent, other, {}, Moment(3))
+                assert journal.intent(intent).state is other
             else:
                 with pytest.raises(WrongStep):
-                    journal.step("i1", other, {}, Moment(3))
+                    journal.step(intent, other, {}, Moment(3))
 
 
 def test_one_open_intent_a_symbol_across_connections(file: Path) -> None:
@@ -195,8 +196,8 @@ def settled(journal: Journal, intent: str, key: str = "USDT-FUTURES|BTCUSDT") ->
         journal.step(intent, state, {}, Moment(2))
 
 
-def test_a_corrected_intent_locks_its_scope_again() -> None:
-    journal = Journal(None)
+def test_a_corrected_intent_locks_its_scope_again(file: Path) -> None:
+    journal = Journal(file)
     settled(journal, "i1")
     journal.step("i1", State.CORRECTED, {}, Moment(3))
     with pytest.raises(AlreadyOpen, match="i1 is corrected"):
@@ -206,8 +207,8 @@ def test_a_corrected_intent_locks_its_scope_again() -> None:
     begun(journal, "i2")
 
 
-def test_an_intent_corrected_while_another_holds_the_scope_locks_it_after_that_one() -> None:
-    journal = Journal(None)
+def test_an_intent_corrected_while_another_holds_the_scope_locks_it_after_that_one(file: Path) -> None:
+    journal = Journal(file)
     settled(journal, "i1")
     begun(journal, "i2")
     journal.step("i1", State.CORRECTED, {}, Moment(3))
@@ -308,8 +309,8 @@ def test_what_cannot_be_read_is_said_with_file_and_remedy(file: Path, read: Call
 
 
 @pytest.mark.parametrize("taken_back", [("older",), ("newer",), ("newer", "older")])
-def test_a_contradiction_stands_for_as_long_as_one_intent_shows_it(taken_back: tuple[str, ...]) -> None:
-    journal = Journal(None)
+def test_a_contradiction_stands_for_as_long_as_one_intent_shows_it(file: Path, taken_back: tuple[str, ...]) -> None:
+    journal = Journal(file)
     intents = ("older", "newer")
     for intent in intents:
         begun(journal, intent, f"scope of {intent}")

@@ -42,7 +42,7 @@ def sync_left_out(patch: Patch) -> None:
 def lock_dropped_on_restart(patch: Patch) -> None:
     right = Journal.__init__
 
-    def wrong(self: Journal, file: Path | None, owner: str = "") -> None:
+    def wrong(self: Journal, file: Path, owner: str = "") -> None:
         right(self, file, owner)
         for intent in self.open_intents():
             with self._writing():
@@ -106,7 +106,7 @@ def absence_read_as_unchanged(patch: Patch) -> None:
 def two_intents_for_a_symbol(patch: Patch) -> None:
     right, right_again = Journal.__init__, Execution._read_again
 
-    def without_index(self: Journal, file: Path | None, owner: str = "") -> None:
+    def without_index(self: Journal, file: Path, owner: str = "") -> None:
         right(self, file, owner)
         self._connection.execute("DROP INDEX IF EXISTS one_open_intent")
 

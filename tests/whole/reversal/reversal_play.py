@@ -22,7 +22,7 @@ from tests.bench.virtual_loop import VirtualLoop
 from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import heal, liquidate, open_position
 from tests.sandbox.invariants import check_books
-from tests.whole.reversal.reversal_session import empty_book
+from tests.whole.reversal.reversal_session import MEMORY, empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
@@ -55,7 +55,6 @@ USDT = ProductType.USDT_FUTURES
 SYMBOL = "BTCUSDT"
 REVERSAL_PATH = "/api/v2/mix/order/click-backhand"
 WINDOW_MS = 35_000
-MEMORY = Path("/dev/shm")
 
 _owner: ContextVar[str] = ContextVar("owner", default="")
 _confirmed_ms: ContextVar[int] = ContextVar("confirmed_ms", default=0)
@@ -162,7 +161,7 @@ class Play:
         self.mode = PositionMode.HEDGE if mode == "hedge" else PositionMode.ONE_WAY
         self.book = exchange_state.book(self.uid, "USDT-FUTURES")
         self._clear()
-        self._folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
+        self._folder = tempfile.TemporaryDirectory(dir=MEMORY)
         self.file = Path(self._folder.name) / "journal.sqlite"
         self.network = Network(self)
         self.own_since = 0

@@ -757,12 +757,12 @@ async def test_a_contract_that_cannot_be_read_again_delays_no_reversal(monkeypat
         assert sent.acknowledged
 
 
-async def test_a_key_of_another_account_than_the_profile_names_sends_nothing_from_the_start() -> None:
+async def test_a_key_of_another_account_than_the_profile_names_sends_nothing_from_the_start(tmp_path: Path) -> None:
     async with scene() as on:
         on.hold(long="20")
         on.execution.settings = replace(on.execution.settings, uid="77")
         execution = another_session(on, InlineDisk())
-        await execution.open_journal(on.uid, JournalLocation(None), on.uid)
+        await execution.open_journal(on.uid, JournalLocation(tmp_path / "journal.sqlite"), on.uid)
         try:
             preview = await execution.preview(LONG)
             sentence = f"this API key belongs to UID {on.uid}, and this session was started for 77: nothing is sent"

@@ -218,8 +218,7 @@ class JournalSteps:
 
     def _files(self) -> list[Path]:
         location = located(self._location)
-        files = () if location.file is None else (location.file, *location.former_files)
-        return [file for file in files if file.exists()]
+        return [file for file in (location.file, *location.former_files) if file.exists()]
 
 
 def _title(connection: sqlite3.Connection, intent: str) -> str:

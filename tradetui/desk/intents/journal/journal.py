@@ -191,10 +191,10 @@ _OPEN: Final = ("open = 1", "state = 'corrected'")
 
 
 class Journal:
-    """One account's intents in a SQLite file (memory only where no file is given). All calls block briefly."""
+    """One account's intents in a SQLite file. All calls block briefly."""
 
     def __init__(
-        self, file: Path | None, owner: str = "", *, new_id: Callable[[], str] = lambda: secrets.token_hex(16)
+        self, file: Path, owner: str = "", *, new_id: Callable[[], str] = lambda: secrets.token_hex(16)
     ) -> None:
         """Open the file; raises FileUnusable.
 
@@ -202,12 +202,12 @@ class Journal:
         other, and nothing is sent, in this session and the next. `owner` is the name under which others can ask whether
         this process lives, empty where they cannot; `new_id` gives a new journal the id that it is known by for ever.
         """
-        self._file = file
+        self.file: Final = file
         self._owner = owner
-        if file is not None and (aside := set_aside_before(file)) is not None:
+        if (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
         self._connection = open_file(file, (_schema(new_id),), first_version=JOURNAL_VERSION, checked_table="intent")
-        self._files = {} if file is None else {side: file_id(side) for side in (file, Path(f"{file}-wal"))}
+        self._files = {side: file_id(side) for side in (file, Path(f"{file}-wal"))}
         try:
             self.id = self._read_id()
             self._mark = self._mark_now()
@@ -235,12 +235,11 @@ class Journal:
         self._refuse_other_version(self._connection)
 
     def _refuse_other_version(self, connection: sqlite3.Connection) -> None:
-        refuse_other_version(connection, JOURNAL_VERSION, str(self._file or "journal"))
+        refuse_other_version(connection, JOURNAL_VERSION, str(self.file))
 
     def check(self) -> None:
         """Look for damage in all of the file; raises FileUnusable. A damaged file is set aside."""
-        if self._file is not None:
-            check_file(self._connection, self._file)
+        check_file(self._connection, self.file)
         self._verified = genesis(self.id)
         self.verify()
 
@@ -255,13 +254,10 @@ class Journal:
         """
         self._forget_what_others_touched()
         try:
-            if self._file is None:
-                self._verified = verify(self._connection, self._verified)
-            else:
-                with closing(connect_existing(self._file)) as connection:
-                    connection.execute("BEGIN")
-                    self._refuse_other_version(connection)
-                    self._verified = verify(connection, self._verified)
+            with closing(connect_existing(self.file)) as connection:
+                connection.execute("BEGIN")
+                self._refuse_other_version(connection)
+                self._verified = verify(connection, self._verified)
         except BrokenChain as broken:
             raise self._damaged(str(broken)) from None
         except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
@@ -282,13 +278,11 @@ class Journal:
             self._refuse_other_version(self._connection)
         if is_damage(problem):
             return self._damaged("it cannot be read")
-        return FileUnusable(str(self._file), f"it cannot be read ({problem})", "Check the disk")
+        return FileUnusable(str(self.file), f"it cannot be read ({problem})", "Check the disk")
 
     def _damaged(self, detail: str) -> FileUnusable:
         self._connection.close()
-        if self._file is None:
-            return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
-        return damaged(self._file, detail)
+        return damaged(self.file, detail)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -300,9 +294,7 @@ class Journal:
 
     def _mark_now(self) -> object:
         """A mark that changes whenever anybody but this connection writes: SQLite's count of that, and the files."""
-        if self._file is None:
-            return None
-        return self._data_version(), written_mark(self._file)
+        return self._data_version(), written_mark(self.file)
 
     def _data_version(self) -> int:
         """SQLite's count of what other connections have committed."""
@@ -538,7 +530,7 @@ class Journal:
             others_before = self._data_version()
             yield
         # Who wrote between our commit and this mark is seen by the count, which our own commits do not change.
-        self._mark = None if self._file is None else (others_before, written_mark(self._file))
+        self._mark = others_before, written_mark(self.file)
 
 
 _INTENTS: Final = "SELECT id, account, lock_key, kind, state FROM intent"

@@ -41,12 +41,12 @@ ENTERED_AGAIN: Final = (
 class JournalLocation(NamedTuple):
     """The files of an account's journal, and the identity that keeps it from being taken for another.
 
-    `file` is None for memory only; without a `registry_file` the journal stands alone. `aliases` are the names under
+    Without a `registry_file` the journal stands alone. `aliases` are the names under
     which the account may be known; `former_files` journals that it may have under older names; `alive_dir` holds the
     lock files of living processes.
     """
 
-    file: Path | None
+    file: Path
     registry_file: Path | None = None
     aliases: tuple[str, ...] = ()
     former_files: tuple[Path, ...] = ()
@@ -59,7 +59,6 @@ class RegisteredJournal(Journal):
     def __init__(self, file: Path, lives: ProcessLives | None, registry: Registry, aliases: Collection[str]) -> None:
         """Open the file; raises FileUnusable. It is held to the registry by `check`."""
         super().__init__(file, lives.owner if lives else "")
-        self.file = file
         self.notice = ""
         self._lives = lives
         self._registry = registry
@@ -327,8 +326,6 @@ def _holds_head(connection: sqlite3.Connection, registered: RegisteredHead) -> b
 
 def located(location: JournalLocation) -> JournalLocation:
     """The same with every file by its real path, so that a link is no other file."""
-    if location.file is None:
-        return location
     file = location.file.absolute()
     real = file.parent.resolve() / file.name
     former = tuple(path.parent.resolve() / path.name for path in location.former_files)
@@ -359,8 +356,8 @@ def existing_journal(location: JournalLocation) -> Journal | None:
 
 def _open(location: JournalLocation, lives: ProcessLives | None, *, creates: bool) -> Journal | None:
     file, registry_file = location.file, location.registry_file
-    opens = creates or (file is not None and any(map(_is_there, (file, *location.former_files))))
-    if file is None or registry_file is None:
+    opens = creates or any(map(_is_there, (file, *location.former_files)))
+    if registry_file is None:
         return Journal(file, lives.owner if lives else "") if opens else None
     if not opens and not _is_there(registry_file):
         return None
@@ -396,8 +393,7 @@ class JournalReader:
 
     def contradiction(self) -> str:
         """Why the account's fills do not show what is held; empty while nothing says so. Blocks."""
-        file = located(self._location).file
-        mark = file and written_mark(file)
+        mark = written_mark(located(self._location).file)
         if self._mark is None or self._mark != mark:
             try:
                 journal = existing_journal(self._location)
@@ -424,8 +420,7 @@ class LossAcceptance:
         One that comes back, or an older one, was not accepted, also where it is locked. It is looked at once after
         each change; nothing is made where it is still absent.
         """
-        file = located(location).file
-        mark = file and written_mark(file)
+        mark = written_mark(located(location).file)
         if mark == self._mark:
             return False
         self._mark = mark
@@ -516,8 +511,6 @@ def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives |
 
 def _set_lost_aside(location: JournalLocation) -> None:
     """Rename the account's damaged and changed files, and drop from the registry what they held."""
-    if location.file is None:
-        return
     files = (location.file, *location.former_files)
     for path in files:
         accept_damage(path)
