@@ -266,13 +266,14 @@ async def test_another_file_of_the_account_that_a_newer_program_has_changed_keep
 
 
 async def test_a_network_file_system_refuses(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_file, "file_system_of", lambda directory, mounts: "nfs4")
-    async with scene() as on, session(on, file) as execution:
+    async with scene() as on:
         on.hold(long="2")
-        refusal = await refused(execution, await execution.preview(LONG))
-        assert "network file system (nfs4)" in refusal and "Set data_dir to a directory on this machine" in refusal
-        assert on.posts == 0
-    assert not file.exists()
+        monkeypatch.setattr(sqlite_file, "file_system_of", lambda directory, mounts: "nfs4")
+        async with session(on, file) as execution:
+            refusal = await refused(execution, await execution.preview(LONG))
+            assert "network file system (nfs4)" in refusal and "Set data_dir to a directory on this machine" in refusal
+            assert on.posts == 0
+        assert not file.exists()
 
 
 def written(file: Path, intents: int) -> None:
