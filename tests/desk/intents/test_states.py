@@ -24,6 +24,7 @@ SENT = (State.SENT, {"title": "Reverse BTCUSDT LONG"})
         ([SENT, (State.REJECTED, {"message": "no position"})], "no position"),
         ([SENT, (State.WITHDRAWN, {"why": "not sent within 5 s"})], "not sent within 5 s"),
         ([SENT, (State.SETTLED, {"outcome": "reversed"})], "reversed"),
+        ([SENT, (State.SETTLED, {"outcome": "reversed", "attribution": "others' orders"})], "reversed; others' orders"),
         ([SENT, (State.SETTLED, {"outcome": "unchanged"}), (State.CORRECTED, {})], ""),
         ([SENT, (State.UNKNOWN, {"message": "no answer"}), (State.RELEASED, {"why": "flat by hand"})], "flat by hand"),
     ],

@@ -501,6 +501,42 @@ def test_an_opening_order_that_ends_without_a_fill_leaves_what_its_reversal_clos
     assert classification.inferred is is_ours
 
 
+@pytest.mark.parametrize("made_by", ["a reversal", "something else", "not known"])
+@pytest.mark.parametrize("answer", [OrderAnswer.NO_SUCH_ORDER, OrderAnswer.NOT_REPORTED])
+@pytest.mark.parametrize("waited_s", [ABSENCE_S - 1, ABSENCE_S])
+def test_what_others_traded_is_never_the_work_of_an_order_that_the_exchange_refused(
+    made_by: str, answer: OrderAnswer, waited_s: float
+) -> None:
+    theirs = frozenset({"a", "b"})
+    observed = Observation(
+        answer=answer,
+        held=legs("0", "20"),
+        other_fills=(leg_fill("sell", "open", "20", "b"), leg_fill("buy", "close", "20", "a")),
+        kindred_orders=theirs if made_by == "a reversal" else frozenset(),
+        foreign_orders=theirs if made_by == "something else" else frozenset(),
+        waited_s=waited_s,
+        after_window=True,
+    )
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=False, refused=True)
+    assert (classification.outcome, classification.effect) == (Outcome.NOT_DONE, legs("20"))
+    assert not classification.evidence.traced_fills
+    if waited_s < ABSENCE_S:
+        assert classification.standing is Standing.UNSEEN
+    else:
+        denied = answer is OrderAnswer.NO_SUCH_ORDER
+        assert classification.standing is (Standing.ABSENT if denied else Standing.PARTIAL)
+        assert classification.settles(59) is denied and classification.settles(60)
+    of_another_account = replace(observed, reaches_back=False)
+    unknown = classify(plan(legs("20"), "buy"), of_another_account, acknowledged=False, refused=True)
+    assert not unknown.settles(3600)
+
+
+def test_a_refused_order_that_is_shown_all_the_same_is_judged_as_any_other() -> None:
+    observed = look("-10", order=detail("filled", "20", "20"), ours=(sold("20"),))
+    classification = classify(plan(LONG_TEN), observed, acknowledged=False, refused=True)
+    assert (classification.standing, classification.outcome) == (Standing.COMPLETE, Outcome.REVERSED)
+
+
 @pytest.mark.parametrize("kindred", [True, False])
 @pytest.mark.parametrize("closed", ["2", "20"])
 def test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its_reversal_closed(

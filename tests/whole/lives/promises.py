@@ -304,9 +304,11 @@ class Promises:
 
     def names_of(self, post: Post, at_s: float | None, *, inferred: bool) -> set[str]:
         """The names of what our order has done, at a time (with what lags) or in the end."""
-        reversal = self.reversal_of(post)
+        reversal, trail = self.reversal_of(post), self.trails.get(post.client_oid)
         strangers = self._others_traded(post)
         names = set()
+        if reversal is None and trail is not None and any(step.details.get("refused") for step in trail.steps):
+            return {"not done"}
         if reversal is None:
             names.add("unchanged")
         else:

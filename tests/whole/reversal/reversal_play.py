@@ -411,6 +411,8 @@ class Play:
         if outcome == "unchanged":
             assert waited_ms > WINDOW_MS, f"{intent.id}: absence became unchanged after {waited_ms} ms"
             assert not self.core_only, f"{intent.id}: unchanged without anything that knows orders by id"
+        if outcome == "not done":
+            assert not taken, f"{intent.id}: not done, and taken"
         if not taken:
             assert waited_ms > WINDOW_MS, f"{intent.id}: settled as {outcome} after {waited_ms} ms, never taken"
         if outcome == "reversed":

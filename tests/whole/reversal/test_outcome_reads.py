@@ -21,10 +21,11 @@ from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, JournalReader
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
-from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Target
-from tradetui.desk.reversal.progress import Sent
+from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
+from tradetui.desk.reversal.tracking.outcome_tracker import LOOK_EVERY_S, ended_elsewhere
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.orders import order_sides
@@ -326,6 +327,38 @@ async def test_what_a_reversal_did_is_inferred_where_the_exchange_keeps_no_clien
         await asyncio.sleep(30)
         (intent,) = on.journal.newest()
         assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+
+
+async def test_core_only_a_reply_that_is_lost_is_reversed_so_far_once_its_fills_are_visible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No fill carries an id of ours: the screen says so, and it is settled as inferred a minute later."""
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        clock, known = on.client.clock, {row["tradeId"] for row in on.sandbox.exchange_state.book(on.uid, USDT).fills}
+        began_s = clock.monotonic()
+
+        def come_late(_: Any, envelope: dict[str, Any]) -> None:
+            rows = envelope["data"]["fillList"] or []
+            if clock.monotonic() - began_s < 3:
+                rows = [row for row in rows if row["tradeId"] in known]
+            envelope["data"]["fillList"] = rows
+
+        answers_with(monkeypatch, FILLS, come_late)
+        steps: list[tuple[float, Progress]] = []
+        sent = await reverse_without_reply(on)
+        async for progress in on.execution.follow(sent):
+            steps.append((clock.monotonic() - began_s, progress))
+        (first_s, first), *_ = (step for step in steps if step[1].stage is SearchStage.SO_FAR)
+        assert first_s < 3 + 2 * LOOK_EVERY_S[1]
+        assert first.sentence == ("reversed so far, by the fills: SHORT 20; the fills may be of somebody else's order")
+        ended_s, end = steps[-1]
+        assert first_s + 60 <= ended_s < first_s + 70
+        assert end.outcome is Outcome.REVERSED
+        assert "held now: SHORT 20 (inferred: the fills may be of somebody else's order)" in end.sentence
+        (intent,) = on.journal.newest()
+        assert intent.end == "reversed; the fills may be of somebody else's order"
+        assert ended_elsewhere(intent).sentence == f"{intent.end}, as the journal says"
 
 
 @pytest.mark.parametrize("answer", [{"data": None}, {"data": {"orderId": []}}, {"code": "98765", "data": None}])

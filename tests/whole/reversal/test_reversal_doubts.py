@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta, timezone
@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
-from tests.whole.reversal.test_outcome_observed import ByLegs
+from tests.whole.reversal.test_outcome_observed import ByLegs, refuses_what_it_does
+from tests.whole.reversal.test_outcome_reads import answers_with
 from tradetui.desk.feeds.fills.fill_history import READ_AGAIN
 from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.journal.journal import Journal
@@ -24,9 +25,12 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
-from tradetui.desk.reversal.progress import Progress
+from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange.errors import Rejected
+from tradetui.sandbox.books.market import CONTRACTS
+from tradetui.sandbox.books.orders import order_sides
+from tradetui.sandbox.books.reversal import fill, market_order
 from tradetui.trading.holdings import Legs
 from tradetui.ui.intents.reversal.tables.lines import decision_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
@@ -209,12 +213,11 @@ async def test_a_preview_that_failed_leaves_no_read_behind_it(monkeypatch: pytes
 # A refusal
 
 
-@pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
 @pytest.mark.parametrize("mode", ["hedge", "one-way"])
-async def test_a_refusal_of_what_was_done_is_not_believed(
-    monkeypatch: pytest.MonkeyPatch, core_only: bool, mode: str
+async def test_a_refusal_is_not_believed_where_an_order_with_our_id_was_done(
+    monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    async with scene(mode, core_only=core_only) as on:
+    async with scene(mode) as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         right = on.client.write
@@ -226,9 +229,127 @@ async def test_a_refusal_of_what_was_done_is_not_believed(
         monkeypatch.setattr(on.client, "write", done_and_refused)
         sent = await on.execution.confirm(preview, preview.subject)
         assert sent.progress.state is State.UNKNOWN
-        assert "yet the requested size was traded" in sent.progress.sentence or not core_only
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
+
+
+def close_by_hand(on: Scene, size: str) -> None:
+    market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+    sides = order_sides(book.mode, "long", closes=True)
+    order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(size), market.moment, source="normal")
+    fill(book, order, Decimal(size), market.moment)
+
+
+async def refused_beside(on: Scene, patch: pytest.MonkeyPatch, does: Callable[[], Awaitable[None]]) -> Sent:
+    """Another machine does something the moment before ours arrives, and the exchange refuses ours: no position."""
+    preview = await on.execution.preview(LONG)
+    right = on.client.write
+
+    async def later(*arguments: Any, **named: Any) -> Any:
+        patch.setattr(on.client, "write", right)
+        await does()
+        return await right(*arguments, **named)
+
+    patch.setattr(on.client, "write", later)
+    return await on.execution.confirm(preview, preview.subject)
+
+
+BOTH_EXTENTS = pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
+
+
+@BOTH_EXTENTS
+@pytest.mark.parametrize(
+    ("closes_by_hand", "attribution"),
+    [
+        (False, "the position is already SHORT 20, by orders that were not ours"),
+        (True, "the position is flat, by orders that were not ours"),
+    ],
+    ids=["reverses", "closes by hand"],
+)
+async def test_a_refused_reversal_is_not_done_where_another_machine_traded_its_size(
+    core_only: bool, closes_by_hand: bool, attribution: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+
+        async def does() -> None:
+            if closes_by_hand:
+                close_by_hand(on, "20")
+            else:
+                await somebody_else_reverses(on, "buy", "20")
+
+        sent = await refused_beside(on, monkeypatch, does)
+        assert "code 22002), yet the requested size was traded, perhaps by somebody else's" in sent.progress.sentence
+        began_s = on.client.clock.monotonic()
+        progress = [step async for step in on.execution.follow(sent)]
+        assert all("not done so far" in step.sentence for step in progress[1:-1])
+        end = progress[-1]
+        assert on.client.clock.monotonic() - began_s > 34.9, "an order with its id may still be shown"
+        assert (end.outcome, end.came_true) == (Outcome.NOT_DONE, None)
+        assert end.sentence.startswith(f"not done; {attribution}")
+        assert ("inferred" in end.sentence) is core_only
+        (intent,) = on.journal.newest()
+        assert intent.end == f"not done; {attribution}"
+        await asyncio.sleep(1_000)
+        assert states(on)[-1] is State.SETTLED
+        assert not on.execution.intents.unsettled()
+
+
+async def test_a_later_session_knows_that_the_exchange_refused_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        async with session(on, tmp_path / "journal.sqlite") as killed:
+            monkeypatch.setattr(on, "execution", killed)
+            sent = await refused_beside(on, monkeypatch, lambda: somebody_else_reverses(on, "buy", "20"))
+        async with session(on, tmp_path / "journal.sqlite") as later:
+            await asyncio.sleep(100)
+            intent = await later.intents.read(sent.intent)
+            assert intent.details["outcome"] == Outcome.NOT_DONE
+
+
+async def test_core_only_a_refused_order_that_is_shown_as_pending_once_is_ours_to_every_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = [True]
+
+    def hide(_: Any, envelope: dict[str, Any]) -> None:
+        if hidden:
+            envelope["data"]["entrustedList"] = None
+
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, "orders-pending", hide)
+        by_legs = ByLegs(on, monkeypatch)
+        async with session(on, tmp_path / "journal.sqlite") as killed:
+            preview = await killed.preview(LONG)
+            refuses_what_it_does(on, monkeypatch, 400, "22002", lambda: by_legs.close("20"))
+            sent = await killed.confirm(preview, preview.subject)
+            assert "yet the requested size was traded" in sent.progress.sentence
+            opening = by_legs.rest()
+            opening.client_oid = sent.intent
+            hidden.clear()
+            await asyncio.sleep(10)
+        fill(by_legs.book, opening, Decimal(20), on.sandbox.exchange_state.moment)
+        async with session(on, tmp_path / "journal.sqlite") as later:
+            await asyncio.sleep(120)
+            intent = await later.intents.read(sent.intent)
+            assert intent.details["outcome"] == Outcome.REVERSED
+
+
+async def test_a_pending_reversal_of_another_machine_is_not_the_refused_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+
+        async def closes_and_goes_on() -> None:
+            close_by_hand(on, "20")
+            by_legs.rest()
+
+        sent = await refused_beside(on, monkeypatch, closes_and_goes_on)
+        *_, end = [step async for step in on.execution.follow(sent)]
+        assert end.outcome is Outcome.NOT_DONE
 
 
 async def test_core_only_what_others_trade_meanwhile_does_not_make_a_refusal_doubtful(

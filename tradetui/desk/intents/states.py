@@ -142,8 +142,13 @@ class Intent(NamedTuple):
 
 
 def end_in(details: Mapping[str, Any]) -> str:
-    """The end of an intent by a step's details: its outcome, the exchange's message, or why it did not end."""
-    return str(details.get("outcome") or details.get("message") or details.get("why") or "")
+    """The end of an intent by a step's details: its outcome, the exchange's message, or why it did not end.
+
+    After an outcome comes whose orders it may be, where that is not known.
+    """
+    if outcome := details.get("outcome"):
+        return "; ".join(map(str, filter(None, (outcome, details.get("attribution")))))
+    return str(details.get("message") or details.get("why") or "")
 
 
 def elapsed_s(event: Event, now: Moment, first_seen_s: float) -> float:

@@ -28,6 +28,8 @@ class Outcome(StrEnum):
     UNCHANGED = "unchanged"
     LIQUIDATED = "liquidated"
     MODE_CHANGED = "mode changed"
+    NOT_DONE = "not done"
+    """The exchange refused it, and no order with its id is seen: what was traded is the work of other orders."""
     OTHER = "not as previewed"
 
     @classmethod

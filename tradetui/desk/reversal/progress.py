@@ -74,7 +74,8 @@ class Sent:
     `newest_fill` is the id of the symbol's newest fill before it was sent, None where there was none, and
     `recent_fills` are those of the minute before it, among which late ones may still come in. `call_ended_s` is the
     monotonic time at which this process knew that the call was over, None where another process made it;
-    `acknowledged` and `order_id` are what the exchange's reply said, should the journal not have it.
+    `acknowledged`, `order_id` and `refused` are what the exchange's reply said, should the journal not have it.
+    `refused` is only set where the size was traded all the same, by orders without our id.
     """
 
     intent: str
@@ -86,6 +87,7 @@ class Sent:
     call_ended_s: float | None = None
     acknowledged: bool = False
     order_id: str | None = None
+    refused: bool = False
     reversed_since: bool = False
     """Whether the symbol was reversed again before this process began to look."""
 

@@ -146,8 +146,9 @@ class Sending:
 
     async def _failed(self, problem: BaseException, preview: Preview, plan: ReversalPlan) -> Sent:
         """What a request came to that has left: a refusal that nothing contradicts is raised, all else is unknown."""
+        refused = False
         if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
-            contradiction = await self._contradiction(preview)
+            contradiction, refused = await self._contradiction(preview)
             if not contradiction:
                 await self._write(State.REJECTED, {"code": problem.code, "message": problem.message})
                 _name_the_setting(problem, plan)
@@ -157,10 +158,10 @@ class Sending:
             why = f"the call did not end within {CALL_S:.0f} s"
         else:
             why = _problem_text(problem)
-        await self._write(State.UNKNOWN, {"why": why})
+        await self._write(State.UNKNOWN, {"why": why} | ({"refused": True} if refused else {}))
         if _ends_task(problem):
             raise problem
-        return self._sent(preview, State.UNKNOWN, why)
+        return self._sent(preview, State.UNKNOWN, why, refused=refused)
 
     def after_failure(self, problem: BaseException) -> Sent:
         """Handle an attempt that failed unexpectedly: a request that may have left is followed.
@@ -176,17 +177,18 @@ class Sending:
             raise NotConfirmed((f"{why[:1].upper()}{why[1:]}.",), self._preview) from problem
         return self._sent(sent_preview, state, why)
 
-    async def _contradiction(self, preview: Preview) -> str:
-        """The evidence that the exchange carried out the request it refused; empty where there is none.
+    async def _contradiction(self, preview: Preview) -> tuple[str, bool]:
+        """The evidence that the exchange carried out the request it refused, and whether the refusal may be true.
 
-        An order that has filled already is not pending any more, and core-only it cannot be requested by its id.
+        The evidence is empty where there is none. An order that has filled already is not pending any more, and
+        core-only it cannot be requested by its id: then the size alone tells, which somebody else may have traded.
         """
         sent = self._sent(preview, State.SENT, "")
         reads = (self._reads.is_shown, self._reads.is_pending, self._reads.has_effect)
         shown, pending, traded = await asyncio.gather(*(_proven(read, sent) for read in reads))
         if shown or pending:
-            return "the exchange has an order with this id"
-        return "the requested size was traded" if traded else ""
+            return "the exchange has an order with this id", False
+        return "the requested size was traded, perhaps by somebody else's order" if traded else "", True
 
     def _still_true(self, preview: Preview) -> None:
         """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""
@@ -255,7 +257,9 @@ class Sending:
             await asyncio.sleep(pause_s)
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
-    def _sent(self, preview: Preview, state: State, sentence: str, *, reply: Reply[Any] | None = None) -> Sent:
+    def _sent(
+        self, preview: Preview, state: State, sentence: str, *, reply: Reply[Any] | None = None, refused: bool = False
+    ) -> Sent:
         assert preview.plan is not None
         return Sent(
             self.intent,
@@ -267,6 +271,7 @@ class Sending:
             call_ended_s=self._clock.monotonic(),
             acknowledged=reply is not None,
             order_id=reply.rows[0].order_id if reply is not None else None,
+            refused=refused,
         )
 
 

@@ -246,6 +246,7 @@ _DETAIL_TITLES: Final[Mapping[str, str]] = {
     "effect": "by this alone",
     "came_true": "result",
     "inferred": "only inferred",
+    "attribution": "whose orders",
     "final": "over",
     "proven": "held is proven",
     "stamp_ms": "request dated",

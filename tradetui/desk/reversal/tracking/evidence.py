@@ -85,7 +85,7 @@ class Classification:
     opened: Decimal | None
     """How much it has opened on the other side; None where that is not known."""
     inferred: bool
-    """Whether sizes alone show that the order was taken, or which fills are its closing leg."""
+    """Whether sizes alone show that the order was taken, or which fills are a leg of it: they may be others'."""
     explained: bool
     """Whether the holdings are those of before and all the fills that were read."""
     evidence: Evidence
@@ -110,6 +110,8 @@ class _Attribution:
     """Whether the exchange said that it took the order."""
     seen_as_ours: bool
     """Whether it said so, or showed an order or a fill of our id."""
+    refused: bool
+    """Whether it said that it did not, and showed nothing of our id."""
     inferred: bool
     """Whether trades alone, by their sizes, show that it took the order, and it is too late for it to come."""
     by_size: tuple[FuturesFill, ...]
@@ -131,12 +133,13 @@ class _Attribution:
         return (*self.by_size, *self.other_leg.fills)
 
 
-def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Classification:
-    """Name what was seen; `acknowledged` is whether the exchange has said that it took the order.
+def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool, refused: bool = False) -> Classification:
+    """Name what was seen; `acknowledged` is whether the exchange has said that it took the order, `refused` that not.
 
-    Of an order the exchange does not know by its id only another reversal's trades tell.
+    Of an order the exchange does not know by its id only another reversal's trades tell; they are not ours where it
+    was refused.
     """
-    own = _attribute_fills(plan_of_order(plan, look.order_size), look, acknowledged=acknowledged)
+    own = _attribute_fills(plan_of_order(plan, look.order_size), look, acknowledged=acknowledged, refused=refused)
     standing = _standing(own, look)
     outcome = _outcome(own, look, standing)
     filled = _filled(look)
@@ -162,18 +165,18 @@ def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Cl
         filled=filled,
         closed=closed,
         opened=opened,
-        inferred=own.guessed,
+        inferred=own.guessed or own.other_leg.doubtful,
         explained=own.explained,
         evidence=evidence,
         fills=fills,
     )
 
 
-def _attribute_fills(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> _Attribution:
+def _attribute_fills(plan: ReversalPlan, look: Observation, *, acknowledged: bool, refused: bool) -> _Attribution:
     """Find our order's fills: those that carry its id, and those that only it can have made."""
     liquidated = burst_among(look.other_fills)
     seen_as_ours = acknowledged or look.order is not None or bool(look.own_fills or look.pending)
-    looks_traded = not seen_as_ours and not liquidated and _is_traded(plan, look)
+    looks_traded = not seen_as_ours and not refused and not liquidated and _is_traded(plan, look)
     # Somebody else may have traded as much, while ours is still under way.
     inferred = looks_traded and _too_late(look)
     by_order = acknowledged or look.order is not None
@@ -188,6 +191,7 @@ def _attribute_fills(plan: ReversalPlan, look: Observation, *, acknowledged: boo
         plan=plan,
         acknowledged=acknowledged,
         seen_as_ours=seen_as_ours,
+        refused=refused and not seen_as_ours,
         inferred=inferred,
         by_size=by_size,
         guessed=inferred or unnamed,
@@ -235,7 +239,7 @@ def _standing(own: _Attribution, look: Observation) -> Standing:
     # What changed the holdings may be ours: its fills are not shown yet, or cannot be read.
     if reported is Standing.PARTIAL or (reported is Standing.ABSENT and not own.explained):
         # Taken, and nothing shows what it did: what others trade is no end of it.
-        hidden = look.order is None and not own.liquidated and _only_others_traded(own, look)
+        hidden = look.order is None and not (own.refused or own.liquidated) and _only_others_traded(own, look)
         return Standing.UNSEEN if hidden else Standing.PARTIAL
     return reported
 
@@ -248,8 +252,12 @@ def _reported_standing(own: _Attribution, look: Observation) -> Standing:
     complete = came_true and (status is not None or not _may_be_part(plan, look.held))
     if look.pending or (status is not None and not status.is_over):
         return Standing.PENDING
+    if own.refused and look.answer is OrderAnswer.NOT_REPORTED:
+        # The refusal alone speaks against what was traded, and no order can be asked for: a minute without one ends it.
+        return Standing.PARTIAL if look.reaches_back and _too_late(look) else Standing.UNSEEN
     if not own.taken:
-        denied = look.answer is OrderAnswer.NO_SUCH_ORDER and not may_be_among_others(plan, look)
+        may_be_ours = not own.refused and may_be_among_others(plan, look)
+        denied = look.answer is OrderAnswer.NO_SUCH_ORDER and not may_be_ours
         return Standing.ABSENT if denied and look.reaches_back and _too_late(look) else Standing.UNSEEN
     if own.guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
@@ -291,6 +299,8 @@ def _too_late(look: Observation) -> bool:
 
 def _outcome(own: _Attribution, look: Observation, standing: Standing) -> Outcome:
     """The name of what our order came to; `OTHER` wherever others may have had a part in it."""
+    if own.refused:
+        return Outcome.NOT_DONE
     outcome = name_outcome(own.plan, look.held, liquidated=own.liquidated)
     if standing is Standing.ABSENT or not own.taken:
         return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER

@@ -313,11 +313,12 @@ def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:
 
 
 def _is_ours(order: PendingOrder, sent: Sent, order_id: str | None) -> bool:
-    """Whether a pending order is the reversal's: by an id of ours, or made by a reversal since."""
+    """Whether a pending order is the reversal's: by an id of ours, or made by a reversal since ours was not refused."""
     if order.client_oid == sent.intent or (order_id is not None and order.order_id == order_id):
         return True
     return (
-        known(OrderSource, order.order_source) in _REVERSALS
+        not sent.refused
+        and known(OrderSource, order.order_source) in _REVERSALS
         and order.c_time is not None
         and order.c_time >= _earliest(sent)
     )

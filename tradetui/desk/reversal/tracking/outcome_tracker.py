@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
@@ -18,7 +18,7 @@ from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
-from tradetui.desk.reversal.outcome import Outcome, SearchStage, matched_result
+from tradetui.desk.reversal.outcome import Outcome, SearchStage, matched_result, name_outcome
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, holdings_of_json
 from tradetui.desk.reversal.tracking.evidence import ABSENCE_S, Classification, Evidence, Standing, classify
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
@@ -31,6 +31,7 @@ from tradetui.trading.estimates.reversal_actuals import reversal_actuals
 
 _log = logging.getLogger(__name__)
 
+MAY_BE_OTHERS: Final = "the fills may be of somebody else's order"
 REPLY_LOST: Final = "the program ended before the reply was written down"
 LOOK_EVERY_S: Final = (0.4, 1.5)
 OFTEN_S: Final = 4.0
@@ -153,8 +154,8 @@ class OutcomeTracker:
 
     async def _look(self, search: _Search) -> bool:
         """One look; whether there is nothing more to look for."""
-        sent = search.sent
-        intent = await self._intents.read(sent.intent)
+        intent = await self._intents.read(search.sent.intent)
+        sent = replace(search.sent, refused=bool(intent.details.get("refused", search.sent.refused)))
         if not search.is_watching and intent.state in ENDED:
             await self._intents.refresh()
             search.publish(ended_elsewhere(intent))
@@ -170,7 +171,7 @@ class OutcomeTracker:
         search.absence_s = self._clock.monotonic() + ABSENCE_S + _ROUNDING_S - waited_s
         look = await self._reads.observe(sent, replied_order_id=order_id or sent.order_id, waited_s=waited_s)
         search.failures = 0
-        classification = classify(sent.plan, look, acknowledged=acknowledged)
+        classification = classify(sent.plan, look, acknowledged=acknowledged, refused=sent.refused)
         contradicts = bool(look.contradiction) and "contradiction" not in intent.details
         more = classification.evidence != search.evidence and _more_of_ours(search, intent, classification)
         if search.is_watching and (more or contradicts):
@@ -184,7 +185,11 @@ class OutcomeTracker:
         self._remember_pending(sent, classification)
         search.unreadable = look.unreadable
         if contradicts:
-            await self._write_contradiction(search, look.contradiction)
+            details = {"why": look.contradiction, "contradiction": look.contradiction}
+            if await self._note(search, details):  # it outlives the release of this intent
+                self._market_state.contradiction = look.contradiction
+        if sent.refused and classification.evidence.seen_as_ours:  # seen once, it is not forgotten by the next session
+            await self._note(search, {"why": "refused, yet an order with its id is shown", "refused": False})
         if look.unreadable:
             search.publish(Progress(search.state, SearchStage.SEARCHING, f"searching: {look.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
@@ -209,15 +214,15 @@ class OutcomeTracker:
         else:
             self._pending.pop(sent.intent, None)
 
-    async def _write_contradiction(self, search: _Search, contradiction: str) -> None:
-        """Write that the account's fills contradict its positions: it outlives the release of this intent."""
-        details = {"why": contradiction, "contradiction": contradiction}
+    async def _note(self, search: _Search, details: Mapping[str, Any]) -> bool:
+        """Write what a look showed of an intent that has no end yet; whether it is written."""
         state = State.CORRECTED if search.state is State.CORRECTED else State.UNKNOWN
-        if search.state is not State.SENT and await self._intents.note(
+        if search.state is State.SENT or not await self._intents.note(
             search.sent.intent, state, details, prior=search.state
         ):
-            search.state = state
-            self._market_state.contradiction = contradiction
+            return False
+        search.state = state
+        return True
 
     async def _leave_open(self, search: _Search) -> bool:
         """Say once that there is no end after a while; the trader may release it from then on."""
@@ -237,9 +242,10 @@ class OutcomeTracker:
         sent, outcome, held, effect = search.sent, classification.outcome, look.held, classification.effect
         final = classification.standing in (Standing.COMPLETE, Standing.ABSENT)
         inferred = classification.inferred or not final
-        came_true = matched_result(classification.plan, held)
+        came_true = matched_result(classification.plan, held) if outcome is not Outcome.NOT_DONE else None
         details = {
             "outcome": str(outcome),
+            "attribution": _attribution(look, classification),
             "held": held.as_json(),
             "effect": effect.as_json() if effect is not None else None,
             "came_true": came_true,
@@ -356,22 +362,48 @@ def _amount_of(amount: Decimal | None, planned: Iterable[Decimal]) -> str:
 
 
 def _so_far(state: State, look: Observation, classification: Classification) -> Progress:
-    stage = SearchStage.SO_FAR
+    stage, plan, held = SearchStage.SO_FAR, classification.plan, look.held
+    by_fills = bool(classification.evidence.traced_fills) and not classification.evidence.seen_as_ours
     match classification.standing:
         case Standing.PENDING:
             sentence = f"so far, {_how_much(classification)}; the order is still live"
         case Standing.LAGGING:
             sentence = f"so far, {_how_much(classification)}; the order has filled, the position does not show it yet"
+        case _ if classification.outcome is Outcome.NOT_DONE:
+            sentence = (
+                f"not done so far: refused, and no order with its id is seen; {_attribution(look, classification)}"
+            )
+        case _ if by_fills and held == plan.before:
+            sentence = f"so far, the size was traded, and the position does not show it yet; {MAY_BE_OTHERS}"
+        case _ if by_fills:
+            sentence = f"{name_outcome(plan, held)} so far, by the fills: {held}; {MAY_BE_OTHERS}"
         case Standing.UNSEEN | Standing.ABSENT:
             stage, sentence = SearchStage.SEARCHING, "searching: the order is not visible yet"
+            if held != plan.before:
+                sentence += f"; held now: {held}, by orders not known to be ours"
         case _:
-            sentence = f"so far, {classification.outcome}: {look.held}"
-    return Progress(state, stage, sentence, look.held, classification.effect)
+            sentence = f"so far, {classification.outcome}: {held}"
+    return Progress(state, stage, sentence, held, classification.effect)
+
+
+def _attribution(look: Observation, classification: Classification) -> str:
+    """Whose orders made what is held, where ours is not known to have; empty where it is."""
+    plan, held = classification.plan, look.held
+    if classification.outcome is not Outcome.NOT_DONE:
+        return MAY_BE_OTHERS if classification.inferred else ""
+    if held == plan.before:
+        return f"held now: {held}"
+    already = "already " if matched_result(plan, held) is not None else ""
+    return f"the position is {already}{held}, by orders that were not ours"
 
 
 def _settled_sentence(look: Observation, classification: Classification, *, inferred: bool) -> str:
-    sentence = f"{classification.outcome}; held now: {look.held}" + (" (inferred)" if inferred else "")
-    effect = classification.effect
+    attribution, effect = _attribution(look, classification), classification.effect
+    if classification.outcome is Outcome.NOT_DONE:
+        sentence = f"{classification.outcome}; {attribution}" + (" (inferred)" if inferred else "")
+    else:
+        basis = f" (inferred{f': {attribution}' if attribution else ''})" if inferred else ""
+        sentence = f"{classification.outcome}; held now: {look.held}{basis}"
     if classification.outcome is Outcome.OTHER and effect is not None and effect != look.held:
         sentence += f"; our order alone came to {effect}, others traded as well"
     if not look.proven:
@@ -386,7 +418,7 @@ def ended_elsewhere(intent: Intent) -> Progress:
     return Progress(
         intent.state,
         SearchStage.ENDED,
-        f"{outcome or intent.state}, as the journal says",
+        f"{intent.end if outcome is not None else intent.state}, as the journal says",
         held=holdings_of_json(details["held"]) if outcome is not None and "held" in details else None,
         outcome=outcome,
         came_true=details.get("came_true") if outcome is not None else None,
