@@ -16,7 +16,7 @@ from tradetui.sandbox.app import Sandbox
 
 async def _exchange_down(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.faults.plan("dropped-before", times=1_000_000)
-    await asyncio.sleep(40)
+    await asyncio.sleep(41)
     await pilot.pause()
 
 
