@@ -281,9 +281,10 @@ async def test_a_refused_reversal_is_not_done_where_another_machine_traded_its_s
         sent = await refused_beside(on, monkeypatch, does)
         assert "code 22002), yet the requested size was traded, perhaps by somebody else's" in sent.progress.sentence
         began_s = on.client.clock.monotonic()
-        progress = [step async for step in on.execution.follow(sent)]
-        assert all("not done so far" in step.sentence for step in progress[1:-1])
-        end = progress[-1]
+        _, *searching, end = [step async for step in on.execution.follow(sent)]
+        assert searching
+        assert all("not done so far" in step.sentence for step in searching)
+        assert all("by orders not known to be ours" in step.sentence for step in searching)
         assert on.client.clock.monotonic() - began_s > 34.9, "an order with its id may still be shown"
         assert (end.outcome, end.came_true) == (Outcome.NOT_DONE, None)
         assert end.sentence.startswith(f"not done; {attribution}")

@@ -370,9 +370,8 @@ def _so_far(state: State, look: Observation, classification: Classification) -> 
         case Standing.LAGGING:
             sentence = f"so far, {_how_much(classification)}; the order has filled, the position does not show it yet"
         case _ if classification.outcome is Outcome.NOT_DONE:
-            sentence = (
-                f"not done so far: refused, and no order with its id is seen; {_attribution(look, classification)}"
-            )
+            whose = _attribution(look, classification, settled=False)
+            sentence = f"not done so far: refused, and no order with its id is seen; {whose}"
         case _ if by_fills and held == plan.before:
             sentence = f"so far, the size was traded, and the position does not show it yet; {MAY_BE_OTHERS}"
         case _ if by_fills:
@@ -386,7 +385,7 @@ def _so_far(state: State, look: Observation, classification: Classification) -> 
     return Progress(state, stage, sentence, held, classification.effect)
 
 
-def _attribution(look: Observation, classification: Classification) -> str:
+def _attribution(look: Observation, classification: Classification, *, settled: bool = True) -> str:
     """Whose orders made what is held, where ours is not known to have; empty where it is."""
     plan, held = classification.plan, look.held
     if classification.outcome is not Outcome.NOT_DONE:
@@ -394,7 +393,7 @@ def _attribution(look: Observation, classification: Classification) -> str:
     if held == plan.before:
         return f"held now: {held}"
     already = "already " if matched_result(plan, held) is not None else ""
-    return f"the position is {already}{held}, by orders that were not ours"
+    return f"the position is {already}{held}, by orders {'that were not' if settled else 'not known to be'} ours"
 
 
 def _settled_sentence(look: Observation, classification: Classification, *, inferred: bool) -> str:
