@@ -10,7 +10,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 import tradetui.ui
-from tradetui.ui.safe_text import Notice, inside_sentence, notify_about, withdraw_about
+from tradetui.ui.safe_text import Notice, inside_sentence, notify, notify_about, withdraw_about
 
 ROOT = Path(tradetui.ui.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -95,3 +95,11 @@ async def test_a_message_about_a_symbol_goes_with_newer_news_of_it_and_what_was_
         notify_about(app, "BTCUSDT", "NOT SENT", was_sent=False)
         notify_about(app, "BTCUSDT", "reversed", was_sent=True)
         assert shown() == ["nothing was sent", "reversed"]
+
+
+async def test_a_message_that_is_still_shown_is_not_shown_twice() -> None:
+    async with App[None]().run_test() as pilot:
+        for message in ("saved", "dropped", "saved", "dropped", "dropped"):
+            notify(pilot.app, message)
+            await pilot.pause()
+        assert [notice.message for notice in pilot.app._notifications] == ["saved", "dropped"]

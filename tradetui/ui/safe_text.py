@@ -40,7 +40,12 @@ class Notice(Static):
 
 
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
-    app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)
+    """Show a message in a corner; one that is still shown is shown anew, and not twice."""
+    text = scrub(message)
+    for notice in list(app._notifications):
+        if notice.message == text:
+            app._unnotify(notice)
+    app.notify(text, severity=severity, timeout=seconds, markup=False)
 
 
 @dataclass

@@ -18,6 +18,7 @@ FLOODS = {
     "letters": b"qRx\n" * 262_144,
     "digits": b"1234567890" * 104_857,
     "sequences": b"\x1b[A\x1b[1;5C\x1b[" * 80_659,
+    "pastes": (PASTE_BEGINS + b"x" + PASTE_ENDS) * 80_659,
     "a paste": PASTE_BEGINS + b"x" * 1_048_576 + PASTE_ENDS,
     "no UTF-8": b"\xff\xfe\xe9" * 349_525,
 }
@@ -74,11 +75,25 @@ def test_the_program_answers_a_key_after_a_megabyte_and_its_memory_does_not_grow
         until([screen], lambda shown: shown.text.count("BTCUSDT") > 1, "rows")
         before = screen.resident_mib()
         send_all(screen, flood)
-        until([screen], lambda shown: "came at once were dropped" in shown.text, "what was dropped")
+        until([screen], lambda shown: "came at once was dropped" in shown.text, "what was dropped")
         screen.read_for(0.5)  # the key is pressed when the flood is over
         send_all(screen, b"?")
         until([screen], lambda shown: "╭─ Help" in shown.text, "help", 20)
         assert screen.resident_mib() < before + 60, "the demo itself still loads"
+
+
+def test_letters_that_are_pasted_without_marks_go_into_a_field_or_nowhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tradetui", "demo"]
+    with Screen(command, 120, 36, {"HOME": str(tmp_path)}) as screen:
+        until([screen], lambda shown: shown.text.count("BTCUSDT") > 1, "rows")
+        send_all(screen, b"qy" * 300)
+        until([screen], lambda shown: "came at once was dropped" in shown.text, "that they were dropped")
+        assert screen.process.poll() is None, "q quits, as a key"
+        send_all(screen, b"/")
+        until([screen], lambda shown: "Esc" in shown.text and "came at once" not in shown.text, "the field")
+        send_all(screen, b"BTC" * 100)
+        until([screen], lambda shown: "BTCBTCBTC" in shown.text, "the text")
+        assert "came at once" not in screen.text
 
 
 def send_all(screen: Screen, content: bytes) -> None:

@@ -74,8 +74,10 @@ class TextualApp(App[None], inherit_bindings=False):
         ):
             await self.key_order.add(event)
 
-    def on_input_dropped(self, dropped: InputDropped) -> None:
-        sentence = f"{dropped.count:,} characters that came at once were dropped: no field takes so many."
+    @on(InputDropped)
+    @on(events.Paste)  # one that no field took
+    def _say_what_was_dropped(self) -> None:
+        sentence = "What came at once was dropped: no field here takes it."
         notify(self, sentence, severity="warning", seconds=10)
 
     async def _dispatch_key(self, event: TypedInput) -> None:

@@ -33,10 +33,6 @@ _MOUSE: Final = re.compile(rb"\x1b\[<[0-9;]+[Mm]")
 class InputDropped(Message):
     """So many bytes came at once that they were dropped, unread."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__()
-        self.count = count
-
 
 class TypedBytes:
     """Decides of the terminal's bytes which are parsed; times are monotonic seconds."""
@@ -61,10 +57,11 @@ class TypedBytes:
             return chunk
         self.holding = True
         self._held += chunk
-        if len(self._held) > (MOST_PASTED if self._held.startswith(_PASTE_BEGINS) else MOST_TYPED):
+        is_paste = self._held.startswith(_PASTE_BEGINS) and self._held.count(_PASTE_BEGINS) == 1
+        if len(self._held) > (MOST_PASTED if is_paste else MOST_TYPED):
             self._dropped = len(self._held)
             self._held.clear()
-        return self._release() if self._held.endswith(_PASTE_ENDS) else b""
+        return self._release() if is_paste and self._held.endswith(_PASTE_ENDS) else b""
 
     def pause(self) -> tuple[bytes, int]:
         """Nothing came for a moment: the bytes to parse now, and how many were dropped before."""
@@ -99,7 +96,10 @@ class BoundedInputDriver(LinuxDriver):
                     content, dropped = typed.pause()
                     if dropped:
                         parser = XTermParser(self._debug)  # it may have been in the middle of a paste
-                        self.send_message(InputDropped(dropped))
+                        self.send_message(InputDropped())
+                    if content and b"\x1b" not in content:
+                        # Nobody types so much at once: it was pasted without its marks, and no letter of it is a key.
+                        content = _PASTE_BEGINS + content + _PASTE_ENDS
                 if content:
                     for event in parser.feed(decode(content)):
                         self.process_message(event)
