@@ -100,7 +100,8 @@ class _Points(ast.NodeTransformer):
 
 @contextmanager
 def injecting(*modules: ModuleType) -> Iterator[Injector]:
-    """Every await of these modules goes through the injector."""
+    """Every await of these modules, each given once, goes through the injector."""
+    assert len({*modules}) == len(modules), "a module that is given twice would keep the injector for ever"
     injector = Injector()
     before: list[tuple[FunctionType, CodeType]] = []
     try:

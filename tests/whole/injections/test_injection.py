@@ -29,7 +29,6 @@ from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.sending import Departure, Sending
 from tradetui.desk.reversal.tracking import order_reads, outcome_tracker
-from tradetui.desk.reversal.tracking import outcome_tracker as tracking
 from tradetui.exchange.calls import signed_call as calls
 from tradetui.exchange.calls import writes
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
@@ -41,7 +40,6 @@ MODULES = (
     execution,
     intent_watch,
     sending,
-    tracking,
     task_groups,
     outcome_tracker,
     order_reads,
