@@ -174,8 +174,8 @@ class Refusing:
         self.error: Exception | None = None
         self.began: list[float] = []
         self.feeds = [Feed(name, self, interval, LoopClock(0)) for name, interval in intervals.items()]
-        self.good = 0
-        self.scheduler = Scheduler(self.feeds, Random(7), count_calls=self.counts)
+        self.good = self.failed = 0
+        self.scheduler = Scheduler(self.feeds, Random(7), count_calls=lambda: CallCounts(self.good, self.failed))
         self.under_way = self.most_at_once = 0
 
     async def read(self) -> Reading[Row]:
@@ -185,12 +185,11 @@ class Refusing:
         await asyncio.sleep(0.2)
         self.under_way -= 1
         if self.error is not None:
+            self.failed += 1
+            await asyncio.sleep(0)  # a reader waits for its other calls before it fails
             raise self.error
         self.good += 1
         return Reading(rows("a=1"))
-
-    def counts(self) -> CallCounts:
-        return CallCounts(self.good, len(self.began) - self.good)
 
     async def count(self, seconds: float) -> int:
         before = len(self.began)
@@ -241,6 +240,16 @@ async def test_an_exchange_that_refuses_every_feed_is_asked_by_one_ever_less_oft
     assert [feed.name for feed in exchange.feeds if feed.snapshot.error is not None] == []
     await exchange.count(20)
     assert await exchange.count(20) == pytest.approx(in_peace, abs=3)
+    await exchange.scheduler.stop()
+
+
+@pytest.mark.looptime
+async def test_feeds_that_are_refused_at_the_same_moment_count_as_two() -> None:
+    exchange = Refusing({"positions": 2.0, "orders": 2.0})
+    exchange.error = Unreachable("no connection")
+    exchange.scheduler.start()
+    await asyncio.sleep(0.3)
+    assert [feed.probe_pause > 0 for feed in exchange.feeds] == [True, True]
     await exchange.scheduler.stop()
 
 

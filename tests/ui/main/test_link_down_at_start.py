@@ -38,6 +38,6 @@ async def test_a_panel_says_when_it_is_read_again() -> None:
             "accounts": "Reading is tried again within 5 s.",
             "positions": "Reading is tried again within 2 s.",
             "orders": "Reading is tried again within 2 s.",
-            "fills": "Reading is tried again within 1 s.",
+            "fills": "Reading is tried again within 2 s.",
             "triggers": "Reading is tried again within 10 s.",
         }

@@ -131,7 +131,7 @@ class SignedCalls:
             if not isinstance(problem, TimeoutError):
                 raise
             raise Unreachable(
-                "every connection is busy with calls that do not end",
+                f"no answer within {_PATIENCE_S:g} s, and every connection waits for one",
                 endpoint=endpoint.name,
                 remedy="Check the network, and ask for less at a time.",
             ) from None

@@ -301,7 +301,9 @@ class _RefusingExchange:
     def __init__(self, feeds: Collection[Feed[FeedRow]], count_calls: Callable[[], CallCounts]) -> None:
         self._feeds = feeds
         self._count_calls = count_calls
-        self._counts = CallCounts(0, 0)
+        self._good = 0
+        self._failed_before: dict[str, int] = {}
+        """How many calls had failed when a feed's read began: several reads may fail before one is taken in."""
         self._refused: dict[str, Feed[FeedRow]] = {}
         self._pause = 0.0
         self._probe_at = 0.0
@@ -314,17 +316,19 @@ class _RefusingExchange:
         while feed.name in self._refused and self._pause:
             if self._prober is None and loop.time() >= self._probe_at:
                 self._prober = feed
-                return
+                break
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(self._probe_at if self._prober is None else None):
                     await self._changed.wait()
+        self._failed_before[feed.name] = self._count_calls().failed
 
     def note(self, feed: Feed[FeedRow]) -> Collection[Feed[FeedRow]]:
         """Take in what a read came to; returns the feeds that are due since the exchange answers again."""
         if self._prober is feed:
             self._prober = None
-        problem, before, self._counts = feed.problem, self._counts, self._count_calls()
-        if self._counts.good > before.good:
+        problem, counts = feed.problem, self._count_calls()
+        if counts.good > self._good:
+            self._good = counts.good
             resumed = self._refused.values() if self._pause else ()
             self._refused = {}
             self._pause = 0.0
@@ -333,7 +337,7 @@ class _RefusingExchange:
             self._wake()
             return resumed
         # What is switched off is refused without a call, and says nothing new.
-        has_failed = self._counts.failed > before.failed
+        has_failed = counts.failed > self._failed_before[feed.name]
         if has_failed and isinstance(problem, ExchangeError) and not isinstance(problem, EndpointMissing | NotSent):
             self._refused[feed.name] = feed
             if len(self._refused) >= min(2, len(self._feeds)):
