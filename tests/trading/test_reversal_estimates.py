@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.trading.test_reversal import legs, plan
-from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
+from tradetui.trading.estimates.cost_estimates import Basis, PriceSource, reversal_costs
 from tradetui.trading.estimates.reversal_estimates import Estimable, ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Net
 from tradetui.trading.positions import Position, reported
@@ -88,7 +88,7 @@ STOPS = [waiting("long", "82500.0"), waiting("long", "91500.0", "pos_profit"), w
 
 
 def estimated(basis: Basis = BASIS, plan: ReversalPlan = SHORT, stops: list[TriggerOrder] | None = STOPS) -> Any:
-    return reversal_estimates(plan, basis, stops)
+    return reversal_estimates(plan, basis, reversal_costs(plan, basis), stops)
 
 
 def cents(value: Decimal | None, places: str = "0.01") -> str:

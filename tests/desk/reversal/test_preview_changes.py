@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 
 from tests.trading.position_fills import position
+from tests.trading.test_orders_after_reversal import order
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes
 from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Net
-from tradetui.trading.orders_after_reversal import OrderImpact, RestingKind
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode
+from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
 
 
-def estimates(reversal: ReversalPlan | None, price: str | None, free: str) -> ReversalEstimates | None:
-    """The estimates of a plan at a price, with so much free margin."""
+def basis(reversal: ReversalPlan | None, price: str | None, free: str) -> Basis | None:
+    """What a plan's costs are computed from: a price, and so much free margin."""
     if reversal is None or price is None:
         return None
     account = FuturesAccount.from_row({"marginCoin": "USDT", "accountEquity": "1000", "crossedMaxAvailable": free})
     leg = position(reversal.leg.lower(), str(reversal.held_size))
-    return reversal_estimates(reversal, Basis(leg, Decimal(price), PriceSource.ASK, account, None), ())
+    return Basis(leg, Decimal(price), PriceSource.ASK, account, None)
 
 
 def shown(reversal: ReversalPlan | None, *, price: str | None = None, free: str = "1000000", **more: Any) -> Preview:
@@ -38,9 +38,8 @@ def shown(reversal: ReversalPlan | None, *, price: str | None = None, free: str 
         "mode_from": "reported",
         "position": None,
         "positions": (),
-        "estimates": estimates(reversal, price, free),
-        "resting": (),
-        "order_ids": frozenset(),
+        "basis": basis(reversal, price, free),
+        "orders": (),
         "requested_at": 0.0,
         "read_at": 0.0,
     }
@@ -51,8 +50,8 @@ UNKNOWN_WORD = "holdSide 'net' is not known."
 SHORT_LEG = plan(legs("0.1214", "0.0943"), "sell")
 
 
-def order(order_id: str, effect: str) -> OrderImpact:
-    return OrderImpact(order_id, RestingKind.ORDER, effect, None, "stays")
+def waiting(order_id: str, side: str, size: str) -> PendingOrder:
+    return order(side, "open", size=size).model_copy(update={"order_id": order_id})
 
 
 @pytest.mark.parametrize(
@@ -87,11 +86,11 @@ def order(order_id: str, effect: str) -> OrderImpact:
             (Change(ChangedFact.HELD, "LONG 10", "SHORT 4"),),
         ),
         (
-            shown(SHORT_LEG, order_ids=frozenset({"1"}), resting=(order("1", "buy 1"),)),
-            shown(SHORT_LEG, order_ids=frozenset({"2"}), resting=(order("2", "sell 2"),)),
+            shown(SHORT_LEG, orders=(waiting("1", "buy", "1"),)),
+            shown(SHORT_LEG, orders=(waiting("2", "sell", "2"),)),
             (
-                Change(ChangedFact.ORDER_GONE, "buy 1 at the market", "none", "1"),
-                Change(ChangedFact.NEW_ORDER, "none", "sell 2 at the market", "2"),
+                Change(ChangedFact.ORDER_GONE, "buy 1 at 100.5", "none", "1"),
+                Change(ChangedFact.NEW_ORDER, "none", "sell 2 at 100.5", "2"),
             ),
         ),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
 
@@ -54,6 +55,20 @@ async def test_core_only_the_outcome_has_the_fills_and_the_account_and_no_liquid
         actuals = end.aftermath.actuals
         assert actuals.free is not None
         assert not actuals.reports_liquidation and not actuals.stops_read
+
+
+async def test_what_only_explains_a_reversal_is_not_computed_between_confirming_and_sending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="10")
+        shown = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
+        explain = Mock(side_effect=ArithmeticError("an estimate that fails"))
+        monkeypatch.setattr("tradetui.desk.reversal.preview.reversal_estimates", explain)
+        monkeypatch.setattr("tradetui.desk.reversal.preview.resting_after", explain)
+        await on.execution.confirm(shown, shown.subject)
+        assert on.posts == 1
+        explain.assert_not_called()
 
 
 def close(estimate: Decimal | None, actual: Decimal | None, within: str) -> bool:

@@ -26,7 +26,6 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.orders_after_reversal import resting_after
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
@@ -192,15 +191,12 @@ class MarketState:
                 reason = "" if held.unread else f"{cannot}."
         of_symbol = [leg for leg in held.positions if leg.symbol == symbol]
         position = next((leg for leg in of_symbol if plan is None or leg.is_long == plan.reverses_long), None)
-        estimates: ReversalEstimates | None = None
-        market: Decimal | None = None
+        basis: Basis | None = None
         if plan is not None:
             others = [leg for leg in of_symbol if leg is not position]
             other_leg = others[0] if mode is PositionMode.HEDGE and others else None
             price, price_from = _price(plan, facts.ticker, held, symbol)
             basis = Basis(position, price, price_from, account, contract, fills=held.fills, other_leg=other_leg)
-            estimates = reversal_estimates(plan, basis, stops.whole_rows)
-            market = basis.mark or price
             risks = () if contract is None else opening_risks(plan, contract, price)
             plan = replace(
                 plan,
@@ -214,9 +210,8 @@ class MarketState:
             mode_from=mode_from,
             position=position,
             positions=held.positions,
-            estimates=estimates,
-            resting=() if plan is None else resting_after(plan, orders, stops.rows or (), market=market),
-            order_ids=frozenset(order.order_id for order in orders),
+            basis=basis,
+            orders=tuple(orders),
             stops=stops.rows,
             unread_stops=stops.unread,
             requested_at=facts.requested_at,

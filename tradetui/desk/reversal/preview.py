@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Final
 
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.time_format import dated_text
 from tradetui.trading.contract_math import exact_digits, grouped_digits
-from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
-from tradetui.trading.estimates.reversal_estimates import CostEstimate, ReversalEstimates
+from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE, Basis, ReversalCosts, reversal_costs
+from tradetui.trading.estimates.reversal_estimates import CostEstimate, ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.orders_after_reversal import OrderImpact
+from tradetui.trading.orders_after_reversal import OrderImpact, resting_after
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, PositionSide, Side, same
-from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 
@@ -51,9 +52,13 @@ class Target:
         return " ".join([self.symbol, *(leg for leg, side in _LEGS.items() if side is self.side)])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Preview:
-    """The plan with its estimates and what it rests on. Times are monotonic seconds."""
+    """The facts that were read, the plan, and what explains both. Times are monotonic seconds.
+
+    The checks before sending use the facts, the plan and its `costs`. The `estimates` and the `resting` orders only
+    explain it to the trader: they are computed when a screen or a command first reads them.
+    """
 
     target: Target
     plan: ReversalPlan | None
@@ -64,9 +69,10 @@ class Preview:
     """The leg that is reversed; without a plan the symbol's first."""
     positions: tuple[Position, ...]
     """The positions of the product type."""
-    estimates: ReversalEstimates | None
-    resting: tuple[OrderImpact, ...]
-    order_ids: frozenset[str]
+    basis: Basis | None
+    """What the costs are computed from; None without a plan."""
+    orders: tuple[PendingOrder, ...]
+    """The symbol's waiting orders."""
     requested_at: float
     """When the first of what may change was requested: nothing it says is younger than that for certain."""
     read_at: float
@@ -86,13 +92,33 @@ class Preview:
         """Whether the exchange reports the live stops, and each row of them could be read."""
         return self.stops is not None and not self.unread_stops
 
+    @cached_property
+    def costs(self) -> ReversalCosts | None:
+        return None if self.plan is None or self.basis is None else reversal_costs(self.plan, self.basis)
+
+    @cached_property
+    def estimates(self) -> ReversalEstimates | None:
+        """Costs, risks and the result of the nearest stop; None without a plan."""
+        if self.plan is None or self.basis is None or self.costs is None:
+            return None
+        # The stop nearest to its price may be among those that could not be read.
+        return reversal_estimates(self.plan, self.basis, self.costs, self.stops if self.stops_are_whole else None)
+
+    @cached_property
+    def resting(self) -> tuple[OrderImpact, ...]:
+        """The symbol's orders and live stops, with what each would do after the reversal; empty without a plan."""
+        if self.plan is None:
+            return ()
+        market = None if self.basis is None else self.basis.mark or self.basis.price
+        return resting_after(self.plan, self.orders, self.stops or (), market=market)
+
     @property
     def notional(self) -> Decimal | None:
         """The largest notional traded, in the quote coin, which limits are held to.
 
         At the mark, where that is above the price to be hit: an empty order book may give next to nothing for that.
         """
-        costs = None if self.estimates is None else self.estimates.costs
+        costs = self.costs
         if costs is None or costs.notional is None:
             return None
         mark = None if self.position is None else self.position.mark
@@ -101,7 +127,7 @@ class Preview:
     @property
     def margin_short(self) -> bool | None:
         """Whether the margin does not cover what is opened; None where that is not known."""
-        return None if self.estimates is None else self.estimates.costs.margin_short
+        return None if self.costs is None else self.costs.margin_short
 
     @property
     def figures(self) -> tuple[CostEstimate, ...]:
@@ -252,10 +278,13 @@ def _changed_request(old: ReversalPlan, new: ReversalPlan, *, ignored: Collectio
 
 
 def _changed_orders(old: Preview, new: Preview) -> Iterator[Change]:
+    ids, ids_now = ({order.order_id for order in preview.orders} for preview in (old, new))
+    if ids == ids_now:
+        return
     summaries = {order.order_id: order.summary for preview in (old, new) for order in preview.resting}
-    for order_id in sorted(old.order_ids - new.order_ids):
+    for order_id in sorted(ids - ids_now):
         yield Change(ChangedFact.ORDER_GONE, summaries.get(order_id, order_id), _NONE, order_id)
-    for order_id in sorted(new.order_ids - old.order_ids):
+    for order_id in sorted(ids_now - ids):
         yield Change(ChangedFact.NEW_ORDER, _NONE, summaries.get(order_id, order_id), order_id)
 
 

@@ -105,6 +105,11 @@ class ReversalCosts:
         return self.free + (self.freed or ZERO) < self.needed
 
 
+def quote_coin(product_type: ProductType, contract: Contract | None) -> str:
+    """The coin of prices and notionals: the contract's, else the one that the product type implies."""
+    return (contract.quote_coin if contract is not None else None) or product_type.settlement_coin or "USD"
+
+
 def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     """The costs of a plan; where two results are possible, of the one that trades more."""
     result = max(plan.results, key=lambda projected: projected.traded)

@@ -18,7 +18,7 @@ from enum import Enum, StrEnum, auto
 from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, exact_digits_if_known, grouped_digits, profit
-from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts, reversal_costs
+from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts, quote_coin
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trigger_orders import LegStops, StopLoss, stops_of_leg
@@ -382,9 +382,10 @@ def _stop_basis(stop: StopResult) -> str:
     return f"no stop waits for the {leg}"
 
 
-def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[TriggerOrder] | None) -> ReversalEstimates:
+def reversal_estimates(
+    plan: ReversalPlan, basis: Basis, costs: ReversalCosts, stops: Sequence[TriggerOrder] | None
+) -> ReversalEstimates:
     """Every estimate of a plan; `stops` are the symbol's waiting trigger orders, None where they cannot be read."""
-    costs = reversal_costs(plan, basis)
     product_type, symbol, contract = plan.params.product_type, plan.params.symbol, basis.contract
     quote = product_type.settlement_coin or "USD"
     base = margin_coin(product_type, symbol) if product_type.is_coin_margined else symbol.partition(quote)[0]
@@ -394,7 +395,7 @@ def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[Trigger
         stop=result_if_stopped(plan, basis, costs, stops),
         mark=basis.mark,
         base_coin=(contract.base_coin if contract is not None else None) or (base or "").removesuffix("PERP"),
-        quote_coin=(contract.quote_coin if contract is not None else None) or quote,
+        quote_coin=quote_coin(product_type, contract),
         margin_coin=plan.params.margin_coin,
     )
 

@@ -20,7 +20,6 @@ from tradetui.desk.reversal.progress import Aftermath, Progress
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
-from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.orders_after_reversal import resting_after
 from tradetui.trading.reversal import ReversalPlan
@@ -61,9 +60,8 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
         "mode_from": "the positions",
         "position": basis.position,
         "positions": tuple(leg for leg in (basis.position, basis.other_leg) if leg is not None),
-        "estimates": reversal_estimates(reversal, basis, stops),
-        "resting": resting_after(reversal, orders, stops or (), market=basis.mark),
-        "order_ids": frozenset(order.order_id for order in orders),
+        "basis": basis,
+        "orders": tuple(orders),
         "stops": None if stops is None else tuple(stops),
         "requested_at": 0.0,
         "read_at": 0.0,
