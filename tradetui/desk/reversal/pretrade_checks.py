@@ -9,7 +9,7 @@ from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus
-from tradetui.trading.estimates.cost_estimates import quote_coin
+from tradetui.trading.estimates.cost_estimates import notional_coin
 from tradetui.wire.models.public import Contract
 
 REVERSAL = "futures.reverse"
@@ -88,7 +88,7 @@ def typing_reason(preview: Preview, settings: DeskSettings) -> str:
     if settings.typed_above is not None and preview.notional is None:
         return f"its value is not known, and may be above your {settings.typed_above:,}"
     if settings.typed_above is not None and preview.notional is not None and preview.notional > settings.typed_above:
-        coin = quote_coin(plan.params.product_type, preview.contract)
+        coin = notional_coin(plan.params.product_type, preview.contract)
         return f"{preview.notional:,.2f} {coin} is above your {settings.typed_above:,}"
     if settings.environment is Environment.LIVE and settings.max_reversal_value is None:
         return "this is LIVE and max_reversal_value is not set"

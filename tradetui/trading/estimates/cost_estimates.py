@@ -105,7 +105,7 @@ class ReversalCosts:
         return self.free + (self.freed or ZERO) < self.needed
 
 
-def quote_coin(product_type: ProductType, contract: Contract | None) -> str:
+def notional_coin(product_type: ProductType, contract: Contract | None) -> str:
     """The coin of prices and notionals: the contract's, else the one that the product type implies."""
     return (contract.quote_coin if contract is not None else None) or product_type.settlement_coin or "USD"
 

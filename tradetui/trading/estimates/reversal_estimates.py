@@ -18,7 +18,7 @@ from enum import Enum, StrEnum, auto
 from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, exact_digits_if_known, grouped_digits, profit
-from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts, quote_coin
+from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts, notional_coin
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trigger_orders import LegStops, StopLoss, stops_of_leg
@@ -395,7 +395,7 @@ def reversal_estimates(
         stop=result_if_stopped(plan, basis, costs, stops),
         mark=basis.mark,
         base_coin=(contract.base_coin if contract is not None else None) or (base or "").removesuffix("PERP"),
-        quote_coin=quote_coin(product_type, contract),
+        quote_coin=notional_coin(product_type, contract),
         margin_coin=plan.params.margin_coin,
     )
 
