@@ -224,7 +224,8 @@ class MarketState:
 
     async def held(self, product_type: ProductType, symbol: str) -> Held:
         """The positions now and the newest page of the symbol's fills, newest first, each once."""
-        reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
+        if (reader := self._readers.get(product_type)) is None:
+            reader = self._readers[product_type] = PositionsReader(self._client, [product_type])
         async with ReadGroup() as group:
             reading, fills = await asyncio.gather(
                 group.begin(reader.read()),
