@@ -27,7 +27,7 @@ from typing import Any
 
 from tests.bench.report import Report, by_turns, median_ratio
 from tests.whole.sent_bytes import outgoing_requests
-from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.journal.journal import ChainPoint, EventRow, Journal, chained, genesis
 from tradetui.desk.intents.states import State
@@ -105,7 +105,7 @@ def desk_on(base_url: str, server: dict[str, Any], folder: Path) -> Desk:
         "TRADETUI_RUNTIME_DIR": str(folder / "run"),
         "TRADETUI_STATE_DIR": str(folder / "state"),
     }
-    return open_desk(load(environment, Flags()))
+    return OpenProfile(load(environment, Flags())).desk()
 
 
 async def ready(desk: Desk) -> Preview:

@@ -24,7 +24,7 @@ from tests.commands.conftest import return_permits_soon
 from tests.ui.fixtures.hostile_exchange import HostileExchange, build_small_sandbox
 from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
-from tradetui.commands.session.bootstrap import identity_of, journal_of
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
@@ -61,8 +61,7 @@ def serve_in_thread(exchange: Any) -> str:
 
 def write_hostile_journal() -> None:
     """An unsettled intent with every text of it hostile, in the journal of the account."""
-    loaded = load(os.environ, Flags())
-    file = journal_of(loaded, identity_of(loaded)).file
+    file = OpenProfile(load(os.environ, Flags())).journal.file
     assert file is not None
     journal = Journal(file)
     text = "".join(HOSTILE)

@@ -18,7 +18,7 @@ from tradetui.commands.session.alert_checks import (
     rules_finding,
     try_desktop,
 )
-from tradetui.commands.session.bootstrap import environment_without_secrets, profile_rules
+from tradetui.commands.session.open_profile import environment_without_secrets, profile_rules
 from tradetui.commands.session.screen_state import FileAlertChoices
 from tradetui.desk.alerts.rules import (
     DEFAULT_RULES,

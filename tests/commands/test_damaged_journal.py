@@ -10,7 +10,7 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE, USAGE
-from tradetui.commands.session.bootstrap import identity_of, journal_of
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, open_journal
 from tradetui.desk.intents.states import State
@@ -22,8 +22,7 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
     point: Point, capsys: pytest.CaptureFixture[str]
 ) -> None:
     point()
-    loaded = load(os.environ, Flags())
-    file = journal_of(loaded, identity_of(loaded)).file
+    file = OpenProfile(load(os.environ, Flags())).journal.file
     assert file is not None
     Journal(file).close()
     assert main(["journal"]) == DONE
@@ -45,8 +44,7 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
 
 def with_an_open_intent() -> JournalLocation:
     """A journal as a session left it."""
-    loaded = load(os.environ, Flags())
-    location = journal_of(loaded, identity_of(loaded))
+    location = OpenProfile(load(os.environ, Flags())).journal
     journal = open_journal(location)
     journal.check()
     journal.begin("i1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {"title": "Reverse BTCUSDT"}, Moment(1))
@@ -76,8 +74,7 @@ def test_a_second_data_directory_says_where_a_symbol_is_locked(
     point()
     first = with_an_open_intent().file
     point(TRADETUI_DATA_DIR=str(tmp_path / "other"))
-    loaded = load(os.environ, Flags())
-    open_journal(journal_of(loaded, identity_of(loaded))).close()
+    open_journal(OpenProfile(load(os.environ, Flags())).journal).close()
     capsys.readouterr()
     assert main(["journal"]) == main(["journal", "--json"]) == ATTENTION
     assert f"USDT-FUTURES|BTCUSDT is locked by intent i1 in {first}" in capsys.readouterr().err
@@ -89,7 +86,6 @@ def test_looking_makes_no_journal(point: Point, capsys: pytest.CaptureFixture[st
     point()
     assert main(["journal"]) == DONE
     main(["doctor"])
-    loaded = load(os.environ, Flags())
-    file = journal_of(loaded, identity_of(loaded)).file
+    file = OpenProfile(load(os.environ, Flags())).journal.file
     assert file is not None and not file.exists()
     assert list(own_state_dir.iterdir()) == []

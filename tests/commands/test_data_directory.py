@@ -12,7 +12,7 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE
-from tradetui.commands.session.bootstrap import KEY_STORE_DIRECTORIES, OWN_NAMES, identity_of, journal_of, open_desk
+from tradetui.commands.session.open_profile import KEY_STORE_DIRECTORIES, OWN_NAMES, OpenProfile
 from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
 from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.desk.trading_session import KEY_STORE_DIR
@@ -30,7 +30,7 @@ async def test_all_that_a_session_keeps_is_private(point: Point, tmp_path: Path,
     point(TRADETUI_READ_ONLY="0")
     before = os.umask(umask)
     try:
-        desk = open_desk(load(os.environ, Flags()))
+        desk = OpenProfile(load(os.environ, Flags())).desk()
         published = asyncio.Event()
         desk.subscribe(lambda _: published.set())
         desk.start()
@@ -54,7 +54,7 @@ def test_the_registry_of_journals_is_private_and_neither_with_the_data_nor_where
     state = tmp_path / "state"
     point(TRADETUI_STATE_DIR=str(state))
     loaded = load(os.environ, Flags())
-    location = journal_of(loaded, identity_of(loaded))
+    location = OpenProfile(loaded).journal
     before = os.umask(0o000)
     try:
         open_journal(location).close()

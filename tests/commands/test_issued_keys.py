@@ -17,8 +17,8 @@ from pydantic import SecretStr
 
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE
-from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.session.profile_sessions import ProfileSessions
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import (
@@ -88,7 +88,7 @@ def test_created_over_a_connection_then_listed_and_used(
         finally:
             await desk.stop()
 
-    choices = ProfileSessions(loaded, flags).choices
+    choices = ProfileSessions(OpenProfile(loaded), flags).choices
     assert [choice.name for choice in choices] == ["main"]
     made = Path(asyncio.run(work()))
     assert [choice.name for choice in choices] == ["main", "fromtest"], "P has it at once"
@@ -141,7 +141,7 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
 
         send = HttpTransport.send
         monkeypatch.setattr(HttpTransport, "send", lost)
-        desk = open_desk(loaded, flags)
+        desk = OpenProfile(loaded).desk(flags)
         try:
             rows: list[Any] = [{**ONE[0], "sub_account_name": "lostlost"}]
             _, done = await created(desk, CreateBatchRequest(accounts=rows))
@@ -169,7 +169,9 @@ def test_without_leave_no_object_exists_that_could(
     flags_with_config = Flags(config=config(server, **changed), **flags)
 
     async def work() -> None:
-        desk = open_desk(load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags_with_config), flags_with_config)
+        desk = OpenProfile(load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags_with_config)).desk(
+            flags_with_config
+        )
         assert desk.creation is None
         assert not hasattr(desk.client, "subaccounts") and not hasattr(desk.client, "copytrading")
         assert not hasattr(desk.client.broker, "create_subaccount")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.session.profile_sessions import ProfileSessions, appearance_of
 from tradetui.commands.session.screen_state import read_screen_state, write_screen_state
 from tradetui.desk.account.identity import AccountKey, KnownAccounts, stand_in
@@ -40,7 +40,7 @@ def flags(tmp_path: Path) -> Flags:
 
 
 def sessions_of(flags: Flags, **environ: str) -> ProfileSessions:
-    return ProfileSessions(load(environ, flags), flags)
+    return ProfileSessions(OpenProfile(load(environ, flags)), flags)
 
 
 def test_profiles_keep_the_order_of_the_configuration_whichever_is_open(flags: Flags) -> None:
@@ -108,10 +108,10 @@ def test_without_a_file_there_is_the_profile_of_the_environment(tmp_path: Path) 
         "XDG_CONFIG_HOME": str(tmp_path),
         "TRADETUI_DATA_DIR": str(tmp_path / "data"),
     }
-    sessions = ProfileSessions(load(environ, Flags()), Flags())
+    sessions = ProfileSessions(OpenProfile(load(environ, Flags())), Flags())
     assert [(choice.name, choice.summary().host) for choice in sessions.choices] == [("environment", "e.example")]
     with pytest.raises(ConfigurationError):
-        ProfileSessions(load(environ, Flags(profile="none")), Flags())
+        load(environ, Flags(profile="none"))
 
 
 def test_a_configuration_read_again_gives_stricter_limits_and_names_the_rest(flags: Flags) -> None:
@@ -161,9 +161,9 @@ def test_a_configuration_that_breaks_a_rule_changes_nothing(flags: Flags) -> Non
 def test_a_desk_that_nobody_started_holds_no_file_and_no_thread(flags: Flags) -> None:
     """What a stalled opening makes after another profile was chosen needs nobody to close it."""
     loaded = load({}, flags)
-    open_desk(loaded)
+    OpenProfile(loaded).desk()
     files, threads = set(os.listdir("/proc/self/fd")), threading.active_count()
-    left_alone = open_desk(loaded)
+    left_alone = OpenProfile(loaded).desk()
     assert isinstance(left_alone.client, TradingClient)
     assert set(os.listdir("/proc/self/fd")) == files
     assert threading.active_count() == threads

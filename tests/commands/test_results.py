@@ -24,6 +24,7 @@ from tests.desk.archive.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process import console
 from tradetui.commands.process.console import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.show import archive_reading
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.feeds.bills import BillHistory
@@ -171,10 +172,12 @@ def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
     def refused(*_: object) -> None:
         raise LookupError("the exchange is asked")
 
-    monkeypatch.setattr(archive_reading, "open_reader", refused)
+    monkeypatch.setattr(OpenProfile, "reader", refused)
     assert shown(capsys, "pnl", "--by", "symbol", "--until", until) == before
     with pytest.raises(LookupError):
-        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=True)
+        archive_reading.open_archive(
+            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 1, fresh=True
+        )
 
 
 def test_ctrl_c_ends_the_booking_of_fills_at_once(point_at_archive: Point, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +194,9 @@ def test_ctrl_c_ends_the_booking_of_fills_at_once(point_at_archive: Point, monke
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=False)
+            archive_reading.open_archive(
+                OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 1, fresh=False
+            )
     finally:
         signal.signal(signal.SIGINT, before)
     assert not went_on
@@ -206,7 +211,9 @@ def test_a_reader_of_standard_error_that_has_gone_is_no_fault_of_the_archive(
     point_at_archive()
     monkeypatch.setattr(archive_reading, "_book_fills", gone)
     with pytest.raises(BrokenPipeError):
-        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 1, fresh=False)
+        archive_reading.open_archive(
+            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 1, fresh=False
+        )
 
 
 def test_bills_that_are_behind_the_fills_are_read_first(
@@ -215,7 +222,9 @@ def test_bills_that_are_behind_the_fills_are_read_first(
     point_at_archive()
     before = shown(capsys, "pnl", "--by", "symbol", *UNTIL)
     with closing(
-        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 2**62, fresh=False)
+        archive_reading.open_archive(
+            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 2**62, fresh=False
+        )
     ) as archive:
         coverage = archive.bill_coverage(ProductType.USDT_FUTURES)
         assert coverage.until is not None
@@ -409,10 +418,12 @@ def test_fills_that_are_lost_are_said_and_asked_for_no_more(
     day = 86_400_000
     since = int(datetime.now(UTC).timestamp() * 1000) - 40 * day
     with closing(
-        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 2**62, fresh=False)
+        archive_reading.open_archive(
+            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 2**62, fresh=False
+        )
     ) as archive:
         archive.add(FuturesFill, [], {ProductType.USDT_FUTURES: [Gap("", since, since + day)]})
-    monkeypatch.setattr(archive_reading, "open_reader", None)  # asking the exchange would fail
+    monkeypatch.setattr(OpenProfile, "reader", None)  # asking the exchange would fail
     assert main(["show", "pnl", "--by", "coin", "--since", "60d", *UNTIL, "--json"]) == DONE
     printed = capsys.readouterr()
     assert {row["coin"]: row["complete"] for row in json.loads(printed.out)}["USDT"] is False

@@ -21,7 +21,7 @@ from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.opened_journal import open_files_of
 from tests.whole.sent_bytes import outgoing_requests
-from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.reversal.preview import Target
 from tradetui.profiles.load import Flags, load
 from tradetui.ui.application.app import TradeApp
@@ -77,7 +77,7 @@ async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple
     """`tradetui monitor` on a profile that may trade: the flag beats it."""
     loaded = load(environment_of(exchange, folder), Flags(read_only=True))
     assert loaded.read_only
-    choices = [ProfileChoice(name, lambda: open_desk(loaded)) for name in ("watched", "again")]
+    choices = [ProfileChoice(name, lambda: OpenProfile(loaded).desk()) for name in ("watched", "again")]
     app = TradeApp(UiSettings(environment="LIVE", access="MONITOR", profiles=choices))
 
     async def a_moment(*_: float) -> None:
@@ -200,7 +200,7 @@ async def test_nothing_but_get_leaves(
 
 
 async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path) -> None:
-    desk = open_desk(load(environment_of(exchange, tmp_path), Flags()))
+    desk = OpenProfile(load(environment_of(exchange, tmp_path), Flags())).desk()
     execution = desk.execution
     assert execution is not None
     with outgoing_requests() as written:

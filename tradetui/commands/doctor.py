@@ -26,23 +26,17 @@ from tradetui.commands.session.alert_checks import (
     rules_finding,
     try_desktop,
 )
-from tradetui.commands.session.bootstrap import (
-    close_data_dir,
-    identity_of,
-    journal_of,
-    open_reader,
-    permission_sentence,
-)
+from tradetui.commands.session.open_profile import OpenProfile, close_data_dir, permission_sentence
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
-from tradetui.desk.intents.journal.registered_journal import RegisteredJournal, existing_journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal, existing_journal
 from tradetui.desk.intents.states import ENDED
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError, Hop, Unreachable
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.profiles.load import Flags, LoadedProfile, load
-from tradetui.profiles.route import Route, route_of
+from tradetui.profiles.route import Route
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
@@ -89,11 +83,12 @@ class Check:
 def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, Flags.of(args))
-    route = route_of(loaded)
+    profile = OpenProfile(loaded)
+    route = profile.route
     # Before anything in it is read or written.
     data_directory = _close_data_directory(loaded)
-    account = identity_of(loaded)
-    reached, online = asyncio.run(_online(loaded, route))
+    account = profile.account
+    reached, online = asyncio.run(_online(profile))
     key_works = all(check.status is CheckStatus.OK for check in online if check.name == "key")
     checks = [
         _configuration(loaded),
@@ -104,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         *_keys(loaded),
         _theme(loaded),
         _account(account, loaded.profile.uid, reached=reached, key_works=key_works),
-        _journal(loaded, account),
+        _journal(profile.journal),
         _terminal(),
         _alert_check("desktop", try_desktop(loaded, os.environ, sends_test=stdout().is_terminal and not args.json)),
         *online,
@@ -186,8 +181,7 @@ def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool
     )
 
 
-def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
-    location = journal_of(loaded, account)
+def _journal(location: JournalLocation) -> Check:
     elsewhere: list[str] = []
     try:
         journal = existing_journal(location)
@@ -231,9 +225,10 @@ def _alert_check(name: str, result: AlertFinding) -> Check:
     return _check(name, result.finding, result.remedy, passed=not result.remedy)
 
 
-async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:
+async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
     """Whether the exchange answered, and every check that calls it."""
-    async with open_reader(loaded) as client:
+    loaded, route = profile.loaded, profile.route
+    async with profile.reader() as client:
         product_types = [ProductType(name) for name in loaded.profile.product_types]
         try:
             key = await _check_reply(

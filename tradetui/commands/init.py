@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tradetui.commands.process.console import ATTENTION, DONE, ask, ask_hidden, say
-from tradetui.commands.session.bootstrap import open_reader
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
@@ -26,7 +26,6 @@ from tradetui.profiles.errors import ConfigurationError, first_broken
 from tradetui.profiles.load import (
     Flags,
     KnownProfiles,
-    LoadedProfile,
     keys_dir,
     known_profiles,
     load,
@@ -71,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if settings["mode"] == "monitor":
         say('The profile can only read. To reverse positions, set mode = "trade" in it.')
     is_default_clear = _keep_default(config, existing, default)
-    key_check = asyncio.run(check_key(load(os.environ, Flags(config=args.config, profile=name))))
+    key_check = asyncio.run(check_key(OpenProfile(load(os.environ, Flags(config=args.config, profile=name)))))
     for sentence in key_check.sentences:
         say(sentence)
     if key_check.refused:
@@ -188,11 +187,11 @@ class KeyCheck:
     refused: bool = False
 
 
-async def check_key(loaded: LoadedProfile) -> KeyCheck:
+async def check_key(profile: OpenProfile) -> KeyCheck:
     """Read whatever every key may read, and the exchange's account information."""
-    async with open_reader(loaded) as client:
+    async with profile.reader() as client:
         try:
-            await client.futures.accounts(product_type=loaded.profile.product_types[0])
+            await client.futures.accounts(product_type=profile.loaded.profile.product_types[0])
         except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
             return KeyCheck((f"The exchange refuses this key. {refusal}", *_clock_sentences(client)), refused=True)
         except ExchangeError as problem:

@@ -10,7 +10,7 @@ from contextlib import closing
 from datetime import tzinfo
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
-from tradetui.commands.session.bootstrap import identity_of, journal_of, load_privately
+from tradetui.commands.session.open_profile import open_privately
 from tradetui.desk.intents.journal.registered_journal import (
     JournalLocation,
     RegisteredJournal,
@@ -23,7 +23,6 @@ from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
-from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.exchange_time import utc_moment
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
@@ -41,23 +40,21 @@ ACCEPTED = "Trading is locked now for every session of the account; unlock it on
 
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is unsettled in any journal of the account."""
-    loaded = load_privately(os.environ, Flags.of(args))
-    account = identity_of(loaded)
-    location = journal_of(loaded, account)
+    profile = open_privately(os.environ, Flags.of(args))
     if args.accept_loss:
-        return _accept_loss(location)
-    intents, locked_elsewhere = _newest(location)
+        return _accept_loss(profile.journal)
+    intents, locked_elsewhere = _newest(profile.journal)
     output = stdout()
     if args.json:
         output.json_line([_as_json(intent) for intent in intents])
     else:
         for intent in intents:
-            for line in _lines(intent, zone_named(loaded.profile.timezone)):
+            for line in _lines(intent, profile.settings.zone):
                 output.line(line)
         if not intents:
-            say(_EMPTY if account.known else _NOT_KNOWN)
+            say(_EMPTY if profile.account.known else _NOT_KNOWN)
     is_settled = not locked_elsewhere and all(intent.state in ENDED for intent in intents)
-    return DONE if is_settled and (intents or account.known) else ATTENTION
+    return DONE if is_settled and (intents or profile.account.known) else ATTENTION
 
 
 def _accept_loss(location: JournalLocation) -> int:

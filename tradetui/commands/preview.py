@@ -10,7 +10,7 @@ from datetime import tzinfo
 from decimal import Decimal
 
 from tradetui.commands.process.console import ATTENTION, DONE, stdout
-from tradetui.commands.session.bootstrap import desk_settings, load_privately, open_reader
+from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
@@ -18,7 +18,7 @@ from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.cell_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
-from tradetui.profiles.load import Flags, LoadedProfile
+from tradetui.profiles.load import Flags
 from tradetui.trading.estimates.reversal_estimates import CostEstimate
 from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.enums import Side
@@ -28,9 +28,9 @@ from tradetui.wire.json_text import dump_json
 
 def run(args: argparse.Namespace) -> int:
     """Print the plan and every reason not to send it; exit code 3 where one is more than the profile's mode."""
-    loaded = load_privately(os.environ, Flags.of(args))
-    settings = desk_settings(loaded)
-    preview, blocked = asyncio.run(_preview(loaded, settings, _target(args, settings)))
+    profile = open_privately(os.environ, Flags.of(args))
+    settings = profile.settings_without_key
+    preview, blocked = asyncio.run(_preview(profile, _target(args, settings)))
     reasons = ((SendsNothing.MONITOR,) if settings.read_only else ()) + blocked
     output = stdout()
     if args.json:
@@ -54,10 +54,10 @@ def _target(args: argparse.Namespace, settings: DeskSettings) -> Target:
     return Target(named.symbol, product_type, side, None if args.size is None else _size(args.size))
 
 
-async def _preview(loaded: LoadedProfile, settings: DeskSettings, target: Target) -> tuple[Preview, tuple[str, ...]]:
+async def _preview(profile: OpenProfile, target: Target) -> tuple[Preview, tuple[str, ...]]:
     """The preview, and why it could not be sent in trade mode."""
-    clock = SystemClock()
-    async with open_reader(loaded, clock) as client:
+    clock, settings = SystemClock(), profile.settings
+    async with profile.reader(clock) as client:
         preview = await MarketState(client, settings, clock).preview(target)
         risk_context = RiskContext(
             settings=replace(settings, read_only=False),

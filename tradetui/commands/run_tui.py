@@ -7,17 +7,16 @@ import os
 from dataclasses import replace
 
 from tradetui.commands.process.console import USAGE, needs_terminal
-from tradetui.commands.session.bootstrap import load_privately
+from tradetui.commands.session.open_profile import open_privately
 from tradetui.profiles.load import Flags
-from tradetui.profiles.route import route_of
 
 
 def run(args: argparse.Namespace) -> int:
     flags = Flags.of(args)
     if args.command == "monitor":
         flags = replace(flags, read_only=True)
-    loaded = load_privately(os.environ, flags)
-    route_of(loaded)  # what is wrong with it is said here and not behind the screen
+    profile = open_privately(os.environ, flags)
+    _ = profile.route  # what is wrong with it is said here and not behind the screen
     if not needs_terminal(os.environ):
         return USAGE
     from tradetui.commands.session.profile_sessions import ProfileSessions, appearance_of
@@ -26,12 +25,12 @@ def run(args: argparse.Namespace) -> int:
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.terminal.drawn_once import terminal_abilities
 
-    sessions = ProfileSessions(loaded, flags)
+    sessions = ProfileSessions(profile, flags)
     settings = UiSettings(
-        environment="DEMO" if loaded.profile.environment == "demo" else "LIVE",
-        access="MONITOR" if loaded.read_only else "LOCKED",
+        environment="DEMO" if profile.loaded.profile.environment == "demo" else "LIVE",
+        access="MONITOR" if profile.loaded.read_only else "LOCKED",
         profiles=sessions.choices,
         chosen=sessions.chosen,
         terminal=terminal_abilities(os.environ),
     )
-    return run_app(TradeApp(settings.with_appearance(appearance_of(loaded))))
+    return run_app(TradeApp(settings.with_appearance(appearance_of(profile.loaded))))

@@ -19,7 +19,7 @@ from datetime import tzinfo
 from typing import Any, Final, TextIO
 
 from tradetui.commands.process.console import DONE, REFUSED, Output, say
-from tradetui.commands.session.bootstrap import load_privately, open_desk
+from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.desk import Desk
 from tradetui.desk.events.event_log import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.desk.events.event_stream import AccountEvents, NoLog, NotAllowed
@@ -43,10 +43,10 @@ _NAMED_DETAILS = {
 
 def run(args: argparse.Namespace) -> int:
     """Print events until SIGINT, SIGTERM or the end of the reader; none of these is an error."""
-    loaded = load_privately(os.environ, Flags.of(args))
-    since = None if args.since is None else _resume_point(args.since, loaded)
+    profile = open_privately(os.environ, replace(Flags.of(args), read_only=True))
+    since = None if args.since is None else _resume_point(args.since, profile.loaded)
     kinds = frozenset(map(EventKind, args.kinds)) or frozenset(EventKind)
-    return asyncio.run(_watch(replace(loaded, read_only=True), kinds, since, as_json=args.json))
+    return asyncio.run(_watch(profile, kinds, since, as_json=args.json))
 
 
 def _resume_point(text: str, loaded: LoadedProfile) -> EventId | int:
@@ -65,9 +65,9 @@ def _resume_point(text: str, loaded: LoadedProfile) -> EventId | int:
 
 
 async def _watch(
-    loaded: LoadedProfile, kinds: Collection[EventKind], since: EventId | int | None, *, as_json: bool
+    profile: OpenProfile, kinds: Collection[EventKind], since: EventId | int | None, *, as_json: bool
 ) -> int:
-    desk = open_desk(loaded)
+    desk = profile.desk()
     if EventKind.ALERT not in kinds:
         desk.alerts.use_rules(())  # what it does not read it cannot alert of
     events = AccountEvents(desk, kinds, since, lambda sentence: say(f"tradetui: {sentence}"))
@@ -75,7 +75,7 @@ async def _watch(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    printing = asyncio.create_task(_print_events(desk, events, stream, loaded, as_json=as_json))
+    printing = asyncio.create_task(_print_events(desk, events, stream, as_json=as_json))
     ends = [asyncio.create_task(stop.wait()), asyncio.create_task(stream.closed.wait())]
     try:
         await asyncio.wait({printing, *ends}, return_when=asyncio.FIRST_COMPLETED)
@@ -84,7 +84,7 @@ async def _watch(
     except NoLog as problem:
         raise ConfigurationError(
             f"events cannot be saved, so that --since could not go on from one later: {problem}",
-            location=str(loaded.data_dir),
+            location=str(profile.loaded.data_dir),
             remedy="Name a directory that you may write to as data_dir or --data-dir.",
         ) from None
     except NotAllowed as problem:
@@ -99,16 +99,13 @@ async def _watch(
     return DONE
 
 
-async def _print_events(
-    desk: Desk, events: AccountEvents, stream: LineStream, loaded: LoadedProfile, *, as_json: bool
-) -> None:
-    zone = zone_named(loaded.profile.timezone)
+async def _print_events(desk: Desk, events: AccountEvents, stream: LineStream, *, as_json: bool) -> None:
     async for event in events.follow():
         sentence = event_sentence(event, desk.market.precision_of)
         if as_json:
             stream.output.json_line(event_as_json(event, sentence))
         else:
-            stream.output.line(event_line(event, sentence, zone))
+            stream.output.line(event_line(event, sentence, desk.settings.zone))
         await stream.flush()
 
 

@@ -63,7 +63,7 @@ def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
 
 
 def test_monitor_mode_loads_nothing_that_sends_or_keeps_what_was_sent() -> None:
-    modules = loaded("import tradetui.commands.session.bootstrap, tradetui.ui.main.main_screen")
+    modules = loaded("import tradetui.commands.session.open_profile, tradetui.ui.main.main_screen")
     assert modules & {"tradetui.desk.trading_session", "tradetui.desk.intents.intents"} == set()
     assert {name for name in modules if name.startswith("tradetui.desk.intents.journal")} == set()
 

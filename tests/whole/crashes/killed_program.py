@@ -31,7 +31,7 @@ import tradetui.desk.archive.database
 import tradetui.exchange.transport.http  # noqa: F401
 from tests.whole.crashes.kill_counter import SYMBOL, counted, kill_at, put_ahead, run_fast
 from tests.whole.injections.safety_mutations import MUTATIONS
-from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.desk import Desk
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target
@@ -171,7 +171,7 @@ async def take_up(errand: Mapping[str, Any]) -> Report:
 
 
 def _open() -> tuple[Desk, Execution]:
-    desk = open_desk(load(os.environ, Flags()))
+    desk = OpenProfile(load(os.environ, Flags())).desk()
     assert desk.execution is not None
     return desk, desk.execution
 

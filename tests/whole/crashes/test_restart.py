@@ -22,22 +22,20 @@ account_kind = "ordinary"
 
 DIES_AFTER_SENT = """
 import asyncio, os, signal
-from tradetui.commands.session.bootstrap import account_key, credentials_of, identity_of, journal_of
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.account.identity import KnownAccounts
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
 from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.clock import SystemClock
-from tradetui.commands.session.bootstrap import open_reader
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.process_life import ProcessLives
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 
-loaded = load(os.environ, Flags())
-account = identity_of(loaded)
-location = journal_of(loaded, account)
-KnownAccounts(loaded.data_dir).remember(account_key(loaded, credentials_of(loaded)), account.uid)
+profile = OpenProfile(load(os.environ, Flags()))
+location = profile.journal
+KnownAccounts(profile.loaded.data_dir).remember(profile.account_key, profile.account.uid)
 lives = ProcessLives(location.alive_dir, "dies")
 journal = open_journal(location, lives)
 journal.check()
@@ -52,7 +50,7 @@ journal.begin("tt-left", "account", "USDT-FUTURES|BTCUSDT", "reversal", details,
 journal.step("tt-left", State.SENT, {"stamp_ms": now.at_ms}, now)
 
 async def take_all_permits():
-    client = open_reader(loaded)
+    client = profile.reader()
     endpoints = [endpoint for endpoint in CATALOGUE.values() if not endpoint.writes]
     async def take(endpoint):
         while True:

@@ -13,7 +13,7 @@ import pytest
 from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.opened_journal import open_files_of
-from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -35,7 +35,7 @@ TARGET = Target(SYMBOL, ProductType.USDT_FUTURES, Side.BUY)
 @contextlib.asynccontextmanager
 async def session(environment: dict[str, str]) -> AsyncIterator[tuple[Execution, Preview]]:
     """A session whose journal has been opened, and a preview in it."""
-    desk = open_desk(load(environment, Flags()))
+    desk = OpenProfile(load(environment, Flags())).desk()
     assert desk.execution is not None
     try:
         await open_files_of(desk)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tradetui.commands.process.console import stdout
-from tradetui.commands.session.bootstrap import rules_in_force
+from tradetui.commands.session.open_profile import rules_in_force
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader

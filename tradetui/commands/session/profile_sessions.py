@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tradetui.commands.session import screen_state
+from tradetui.commands.session.open_profile import OpenProfile, close_data_dir, profile_rules
 from tradetui.profiles.changes import SCREEN_SETTINGS, Effect, reconfigured
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, known_profiles, load
@@ -31,15 +32,16 @@ class ProfileSessions:
     `first`, the profile of the command line, is opened as read before, and read again whenever it is reopened.
     """
 
-    def __init__(self, first: LoadedProfile, flags: Flags) -> None:
-        self._first = first
+    def __init__(self, first: OpenProfile, flags: Flags) -> None:
+        self._first = first.loaded
         self._flags = flags
-        self._to_open = {first.name: first}
+        name = self._first.name
+        self._to_open = {name: first}
         """Profiles as they were read, by name, until their desks are opened."""
-        self._opened = {first.name: first}
-        known = known_profiles(first.environ, flags.config).names
-        names = known if first.name in known else (first.name, *known)
-        self.chosen = names.index(first.name)
+        self._opened = {name: self._first}
+        known = known_profiles(self._first.environ, flags.config).names
+        names = known if name in known else (name, *known)
+        self.chosen = names.index(name)
         self.choices: list[ProfileChoice] = []
         for name in names:
             self._add(name)
@@ -64,35 +66,31 @@ class ProfileSessions:
 
     def _look(self, name: str) -> ProfileAppearance:
         if name not in self._to_open:
-            self._to_open[name] = self._load(name)
-        return appearance_of(self._to_open[name])
+            self._to_open[name] = OpenProfile(self._load(name))
+        return appearance_of(self._to_open[name].loaded)
 
     def _open_desk(self, name: str) -> Desk:
-        from tradetui.commands.session.bootstrap import close_data_dir, open_desk
-
-        loaded = self._to_open.pop(name, None) or self._load(name)
-        if loaded is not self._first:
-            close_data_dir(loaded)
-        self._opened[name] = loaded
-        return open_desk(loaded, self._flags, self._add)
+        profile = self._to_open.pop(name, None) or OpenProfile(self._load(name))
+        if profile.loaded is not self._first:
+            close_data_dir(profile.loaded)
+        self._opened[name] = profile.loaded
+        return profile.desk(self._flags, self._add)
 
     def _reload(self, name: str) -> ConfigurationReload:
         """Read the configuration of the open profile; raises ConfigurationError."""
-        from tradetui.commands.session.bootstrap import desk_settings, profile_rules
-
         opened, configured = self._opened[name], self._load(name)
         after = reconfigured(opened.profile, configured.profile)
         read_only = opened.read_only or configured.read_only or after.profile.mode == "monitor"
-        effective = replace(opened, profile=after.profile, read_only=read_only)
+        effective = OpenProfile(replace(opened, profile=after.profile, read_only=read_only))
         reopens = (read_only, after.profile.account_admin) != (opened.read_only, opened.profile.account_admin)
-        self._opened[name] = effective
+        self._opened[name] = effective.loaded
         if reopens:
             self._to_open[name] = effective
         waiting = tuple(change for change in after.changes if change.effect is Effect.RESTART)
         taken = tuple(str(change) for change in after.changes if change not in waiting)
         return ConfigurationReload(
-            appearance=appearance_of(effective),
-            settings=desk_settings(effective),
+            appearance=appearance_of(effective.loaded),
+            settings=effective.settings_without_key,
             reopens=reopens,
             changed_appearance=SCREEN_SETTINGS & {change.key for change in after.changes},
             taken=(*taken, _NO_SYMBOL_LEFT) if after.no_symbol_left else taken,
@@ -131,11 +129,8 @@ def _known_uid(loaded: LoadedProfile) -> str | None:
     """The UID as the profile or an earlier session knows it; a list of profiles asks no program or keyring."""
     if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
         return loaded.profile.uid
-    from tradetui.commands.session.bootstrap import account_key, credentials_of
-    from tradetui.desk.account.identity import KnownAccounts
-    from tradetui.storage.sqlite_file import FileUnusable
-
     try:
-        return KnownAccounts(loaded.data_dir).uid_of(account_key(loaded, credentials_of(loaded)))
-    except (ConfigurationError, FileUnusable):
+        presumed = OpenProfile(loaded).presumed_account
+        return presumed.uid if presumed.known else None
+    except ConfigurationError:
         return None  # What is wrong is said when the profile is opened.

@@ -18,13 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.commands.process.console import PageProgress, say, show_progress, stderr_is_terminal
-from tradetui.commands.session.bootstrap import (
-    account_key,
-    credentials_of,
-    desk_settings,
-    open_reader,
-    presumed_identity,
-)
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import KnownAccounts, identify
 from tradetui.desk.archive.coverage import HOUR_MS
@@ -36,12 +30,10 @@ from tradetui.desk.feeds.bills import BillHistory, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.orders import AccountsReader, EquitySampler
 from tradetui.desk.feeds.positions import held_sizes
-from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import SystemClock
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import LoadedProfile
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable, is_damage
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, utc_moment
@@ -65,21 +57,20 @@ class Needed(StrEnum):
     EQUITY = "equity"
 
 
-def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
+def open_archive(profile: OpenProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
     """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
 
     Missing parts of the period (Unix ms) are read where the exchange still keeps them; if that fails, the error is
     printed and the rest returned. Raises ConfigurationError, and ExchangeError where fills must be read and cannot be.
     """
-    credentials = credentials_of(loaded)
-    settings = desk_settings(loaded, credentials)
-    file = archive_file(settings, presumed_identity(loaded, credentials))
+    settings = profile.settings
+    file = archive_file(settings, profile.presumed_account)
     try:
         archive = None if fresh else _archive_with(file, needed, settings.product_types)
         if archive is None:
-            return asyncio.run(_read_into_archive(loaded, settings, needed, since, until))
+            return asyncio.run(_read_into_archive(profile, needed, since, until))
         if needed is Needed.FILLS:
-            _complete(loaded, archive, settings, since, until)
+            _complete(profile, archive, since, until)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except BrokenPipeError:
@@ -114,31 +105,32 @@ def _opened(file: Path | None, *, checks: str = "") -> Archive:
     return archive
 
 
-def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
+def _complete(profile: OpenProfile, archive: Archive, since: int, until: int) -> None:
     """Read the missing fills and bills of a period, and bring the ledger up to them; a failure is printed.
 
     Booking may take long. It runs outside any loop, in which Ctrl+C would wait until it is done.
     """
+    settings = profile.settings
     _say_refusals(archive, since, until, settings.zone)
     if incomplete := _incomplete_types(archive, settings.product_types, since, until):
-        asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
+        asyncio.run(_read_missing(profile, archive, incomplete, since, until))
     _book_fills(archive)
     if behind := [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]:
-        asyncio.run(_read_newest_bills(loaded, archive, behind))
+        asyncio.run(_read_newest_bills(profile, archive, behind))
 
 
 async def _read_missing(
-    loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+    profile: OpenProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
 ) -> None:
-    async with open_reader(loaded) as client:
+    async with profile.reader() as client:
         try:
             await _PeriodReader(client, archive, since, until).read(product_types)
         except ExchangeError as problem:
             say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
 
 
-async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
-    async with open_reader(loaded) as client:
+async def _read_newest_bills(profile: OpenProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
+    async with profile.reader() as client:
         for product_type in product_types:
             history = BillHistory(client, product_type, InlineDisk())
             await history.attach(archive)
@@ -186,11 +178,9 @@ def _book_fills(archive: Archive) -> None:
         show_progress(f"{_BOOKING}: done", last=True)
 
 
-async def _read_into_archive(
-    loaded: LoadedProfile, settings: DeskSettings, needed: Needed, since: int, until: int
-) -> Archive:
-    key = account_key(loaded, credentials_of(loaded))
-    async with open_reader(loaded) as client:
+async def _read_into_archive(profile: OpenProfile, needed: Needed, since: int, until: int) -> Archive:
+    key, settings = profile.account_key, profile.settings
+    async with profile.reader() as client:
         accounts = KnownAccounts(settings.data_dir)
         identity = await identify(client, key, settings.uid, accounts.uid_of(key))
         if identity.origin == "exchange":

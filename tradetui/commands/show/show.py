@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
-from tradetui.commands.session.bootstrap import load_privately, open_reader
+from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
 from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser, shown_endpoint
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, held_positions, writes_desk_rows
@@ -25,10 +25,9 @@ from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import zoned_text
-from tradetui.profiles.load import Flags, LoadedProfile
+from tradetui.profiles.load import Flags
 from tradetui.trading.contract_math import exact_digits_if_known
 from tradetui.trading.positions import FromFills, Position
-from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
@@ -59,12 +58,12 @@ def run(args: argparse.Namespace) -> int:
         from tradetui.commands.process.log_file import start_log
 
         start_log(options.log)
-    loaded = load_privately(os.environ, flags)
+    profile = open_privately(os.environ, flags)
     if options.what in RESULTS:
         from tradetui.commands.show.show_results import show_results
 
-        return show_results(options, loaded)
-    return asyncio.run(_show(options, loaded))
+        return show_results(options, profile)
+    return asyncio.run(_show(options, profile))
 
 
 def _show_endpoints(options: argparse.Namespace) -> int:
@@ -75,15 +74,15 @@ def _show_endpoints(options: argparse.Namespace) -> int:
     return DONE
 
 
-async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    zone = zone_named(loaded.profile.timezone)
+async def _show(options: argparse.Namespace, profile: OpenProfile) -> int:
+    zone = profile.settings_without_key.zone
     try:
         endpoint = shown_endpoint(options)
     except InvalidRequest as problem:
         return report(problem)
-    async with open_reader(loaded) as client:
+    async with profile.reader() as client:
         try:
-            requests = requests_of(options, endpoint, loaded, client.clock.wall_ms())
+            requests = requests_of(options, endpoint, profile.loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(in_options(problem, endpoint, zone))
         reader = RowsReader(options, client, endpoint, requests.span, ReadingProgress(options.what))

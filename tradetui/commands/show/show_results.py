@@ -21,6 +21,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 from tradetui.commands.process.console import ATTENTION, DONE, say
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import row_writer
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.options import EQUITY, PNL, TRIPS
 from tradetui.desk.archive.archive_rows import Selection
@@ -30,14 +31,13 @@ from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow, ended_trips
 from tradetui.desk.results.sums import ResultCoverage, ResultLine, result_lines
 from tradetui.desk.results.wallet import with_unexplained
+from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, SeenPrecisions, decimals, instant, number
 from tradetui.desk.tables.cells.column import money
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.contract_math import exact_digits, exact_digits_if_known
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import milliseconds, utc_moment
 from tradetui.wire.models.futures import FuturesFill
@@ -252,10 +252,10 @@ _WHY_NOTHING: Final = {
 """The sentence and the remedy for an empty result."""
 
 
-def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
+def show_results(options: argparse.Namespace, profile: OpenProfile) -> int:
     """Print the results that the options choose, and on standard error what they lack; returns the exit code."""
     try:
-        query = _query(options, loaded)
+        query = _query(options, profile.settings_without_key)
     except InvalidRequest as problem:
         return report(problem)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
@@ -263,15 +263,15 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     if options.what == TRIPS:
         first_ms = 0  # one that ended in the period may have begun at any time before
     try:
-        with closing(open_archive(loaded, needed, first_ms, last_ms, fresh=options.fresh)) as archive:
+        with closing(open_archive(profile, needed, first_ms, last_ms, fresh=options.fresh)) as archive:
             return _print_results(archive, options, query)
     except sqlite3.Error as problem:
         return report(ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW))
 
 
-def _query(options: argparse.Namespace, loaded: LoadedProfile) -> ResultQuery:
+def _query(options: argparse.Namespace, settings: DeskSettings) -> ResultQuery:
     """The query that the options make; raises InvalidRequest."""
-    now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
+    now_ms, zone = SystemClock().wall_ms(), settings.zone
     since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
     last = _last_moment(options.until, now_ms, zone) if options.until is not None else None
     if since is not None and last is None and since > now_ms:
@@ -280,8 +280,7 @@ def _query(options: argparse.Namespace, loaded: LoadedProfile) -> ResultQuery:
         raise InvalidRequest("--since", "must be before --until", options.since, "Give an earlier time.")
     symbols = _symbols(options.symbol) if options.what != EQUITY else None
     grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
-    product_types = tuple(map(ProductType, loaded.profile.product_types))
-    return ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
+    return ResultQuery(grouping, now_ms, since, last, symbols, settings.product_types, zone)
 
 
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:

@@ -1,0 +1,285 @@
+"""Opens a profile: its key, the way to its exchange, its account, and the client or desk that a command needs.
+
+A command that only reads opens a reader, which has no method that sends. The exchange says who the account is; until
+it answers, what an earlier session or the profile says stands in, so that all share one budget from the start.
+
+The data directory is kept private to its owner: others' permissions are removed, and that is reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random, SystemRandom
+from typing import TYPE_CHECKING, Final, TypeVar
+from urllib.parse import quote
+
+from tradetui.commands.process.console import say
+from tradetui.commands.process.secrecy import hide_in_log
+from tradetui.commands.session.screen_state import FILE as STATE_FILE
+from tradetui.commands.session.screen_state import FileAlertChoices
+from tradetui.desk.account.identity import (
+    AccountIdentity,
+    AccountKey,
+    KnownAccounts,
+    identify,
+    identity_without_exchange,
+    normalised_address,
+    stand_in,
+)
+from tradetui.desk.alerts.delivery import ProgramCommand
+from tradetui.desk.alerts.rules import AlertSettings, DesktopSequence, Rule, with_defaults, with_made
+from tradetui.desk.desk import Desk
+from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
+from tradetui.exchange.clock import Clock, SystemClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+from tradetui.profiles import paths
+from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import Flags, LoadedProfile, load
+from tradetui.profiles.model import Profile
+from tradetui.profiles.route import Route, route_of
+from tradetui.profiles.secrets import fetch_credentials
+from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.storage.private_directory import PermissionChanges, close_to_others
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.ui.settings.ui_settings import zone_named
+from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.desk.intents.journal.registered_journal import JournalLocation
+
+ClientT = TypeVar("ClientT", bound=ExchangeReader)
+_OWN_PREFIX: Final = "TRADETUI_"
+_CREDENTIAL_ENDINGS: Final = ("_API_KEY", "_API_SECRET", "_PASSPHRASE")
+
+
+@dataclass(frozen=True)
+class OpenProfile:
+    """A profile and what follows from it: each part is worked out once, when it is first needed.
+
+    Every part raises ConfigurationError where the profile does not give it.
+    """
+
+    loaded: LoadedProfile
+
+    @cached_property
+    def credentials(self) -> Credentials:
+        """The API key from its one source, which is a program or keyring that may ask the person."""
+        credentials = fetch_credentials(self.loaded)
+        secrets = (credentials.secret, credentials.passphrase)
+        hide_in_log(credentials.api_key, *(secret.get_secret_value() for secret in secrets))
+        return credentials
+
+    @cached_property
+    def route(self) -> Route:
+        route = route_of(self.loaded)
+        if route.proxy is not None and route.proxy.password:
+            hide_in_log(route.proxy.password, quote(route.proxy.password, safe=""))
+        return route
+
+    @cached_property
+    def settings(self) -> DeskSettings:
+        """The desk's settings; the key's hash in them names the files of an account that no exchange identified."""
+        return replace(self.settings_without_key, key_stand_in=self.account_key.key_stand_in)
+
+    @cached_property
+    def settings_without_key(self) -> DeskSettings:
+        """The desk's settings as far as no key is needed; a live account starts locked unless the profile decides."""
+        loaded, profile = self.loaded, self.loaded.profile
+        # LIVE is real money: DEMO only where the profile or its product types prove it.
+        is_demo = profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types)
+        environment = Environment.DEMO if is_demo else Environment.LIVE
+        locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
+        return DeskSettings(
+            name=loaded.name,
+            environment=environment,
+            product_types=tuple(map(ProductType, profile.product_types)),
+            uid=profile.uid,
+            account_kind=self._account_kind,
+            base_url=profile.base_url,
+            proxy=self.route.proxy_text,
+            ca_file=self.route.ca_file_text,
+            exchange_environment=profile.environment,
+            data_dir=loaded.data_dir,
+            state_dir=loaded.state_dir,
+            runtime_dir=loaded.runtime_dir,
+            read_only=loaded.read_only,
+            start_locked=locked,
+            intervals=profile.intervals.model_dump(),
+            max_reversal_size=profile.max_reversal_size,
+            max_reversal_value=profile.max_reversal_value,
+            symbols=frozenset(profile.symbols),
+            typed_above=profile.typed_above,
+            zone=zone_named(profile.timezone),
+            trade_side=profile.reversal_trade_side,
+            one_way_side=profile.one_way_side,
+        )
+
+    @property
+    def account_key(self) -> AccountKey:
+        profile = self.loaded.profile
+        return AccountKey(profile.base_url, profile.environment, stand_in(self.credentials.api_key))
+
+    @cached_property
+    def presumed_account(self) -> AccountIdentity:
+        """The account as an earlier session knew it, else by the profile's uid or the key."""
+        try:
+            remembered = KnownAccounts(self.loaded.data_dir).uid_of(self.account_key)
+        except FileUnusable as problem:
+            raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
+        return identity_without_exchange(self.account_key, self.loaded.profile.uid, remembered)
+
+    @cached_property
+    def account(self) -> AccountIdentity:
+        """The account as the exchange reports it, which is asked here, else the presumed one."""
+        return asyncio.run(self._identified_account())
+
+    async def _identified_account(self) -> AccountIdentity:
+        async with self.reader() as client:
+            try:
+                identity = await identify(client, self.account_key, self.loaded.profile.uid)
+            except ExchangeError:
+                return self.presumed_account
+        return identity if identity.origin == "exchange" else self.presumed_account
+
+    @cached_property
+    def journal(self) -> JournalLocation:
+        """Where the account's intents are kept; profiles of one account share it."""
+        from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
+
+        return journal_location(self.settings, self.account)
+
+    def reader(self, clock: Clock | None = None) -> ExchangeReader:
+        """A client that can only read."""
+        return self._client(ExchangeReader, clock)
+
+    def desk(self, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None) -> Desk:
+        """A desk that does not poll yet."""
+        loaded, clock = self.loaded, SystemClock()
+        writing = ExchangeClient if loaded.profile.account_admin else TradingClient
+        client = self._client(ExchangeReader if loaded.read_only else writing, clock)
+        trading = None
+        if isinstance(client, TradingClient):
+            # In monitor mode not even the code that could send is in the process.
+            from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
+
+            def key_destinations() -> KeyDestinations:
+                from tradetui.commands.session.issued_key_profiles import KeyringSecrets, ProfileMaker
+
+                source = loaded.profile.credentials
+                backend = KeyringSecrets(source.service) if source.source == "keyring" else None
+                return KeyDestinations(backend, ProfileMaker(loaded, flags or Flags(), profile_written))
+
+            # A thread of its own: what is written before sending never waits for a long look into the archive.
+            trading = trading_session(client, self.settings, clock, SystemRandom(), ThreadDisk(), key_destinations)
+        return Desk(client, self.settings, clock, Random(), trading, disk=ThreadDisk(), alerts=self._alert_settings())
+
+    def _client(self, client_class: type[ClientT], clock: Clock | None) -> ClientT:
+        profile, clock, random = self.loaded.profile, clock or SystemClock(), SystemRandom()
+        return client_class(
+            self.credentials,
+            base_url=profile.base_url,
+            proxy=self.route.proxy,
+            tls=self.route.tls,
+            environment=profile.environment,
+            locale=profile.locale,
+            clock=clock,
+            random=random,
+            budget=SharedBudget(
+                self.loaded.runtime_dir,
+                self.presumed_account.name,
+                host=normalised_address(profile.base_url),
+                share=profile.budget_share,
+                address_share=profile.address_share,
+                account_kind=self._account_kind,
+                clock=clock,
+                random=random,
+            ),
+        )
+
+    @property
+    def _account_kind(self) -> str | None:
+        kind = self.loaded.profile.account_kind
+        return None if kind == "unknown" else kind
+
+    def _alert_settings(self) -> AlertSettings:
+        """Rules, choices and the command; no variable that holds a secret reaches the command."""
+        loaded, profile = self.loaded, self.loaded.profile
+        command = None
+        if profile.alert_command:
+            environ = environment_without_secrets(loaded.environ, profile.credentials.prefix, self.credentials)
+            command = ProgramCommand(profile.alert_command, environ)
+        desktop = profile.desktop_notification
+        return AlertSettings(
+            rules=profile_rules(profile),
+            choices=FileAlertChoices(loaded.data_dir, loaded.name),
+            command=command,
+            commands_a_minute=profile.alert_commands_a_minute,
+            desktop_sequence=None if desktop == "auto" else DesktopSequence(desktop),
+            profile=loaded.name,
+            environment=str(self.settings.environment),
+        )
+
+
+def profile_rules(profile: Profile) -> tuple[Rule, ...]:
+    own = tuple(alert.rule for alert in profile.alerts)
+    return with_defaults(own) if profile.alerts_defaults else own
+
+
+def rules_in_force(loaded: LoadedProfile) -> tuple[Rule, ...]:
+    """The rules of the configuration and those made on the screen."""
+    return with_made(profile_rules(loaded.profile), FileAlertChoices(loaded.data_dir, loaded.name).read().made)
+
+
+def environment_without_secrets(environ: Mapping[str, str], prefix: str, credentials: Credentials) -> dict[str, str]:
+    """The variables without our own, those of a key, and any that holds a part of the key."""
+    own_names = {f"{prefix}{ending}" for ending in _CREDENTIAL_ENDINGS}
+    return {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith(_OWN_PREFIX) and name not in own_names and credentials.masked(value) == value
+    }
+
+
+OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
+"""Every file and folder directly in the data directory."""
+KEY_STORE_DIRECTORIES: Final = ("vault",)
+"""Directories of issued keys: a file there that others may read is refused, since it is no secret any more."""
+
+
+def open_privately(environ: Mapping[str, str], flags: Flags) -> OpenProfile:
+    """Load the profile and close its data directory to others; raises ConfigurationError."""
+    loaded = load(environ, flags)
+    if sentence := permission_sentence(loaded, close_data_dir(loaded)):
+        say(f"tradetui: {sentence}")
+    return OpenProfile(loaded)
+
+
+def close_data_dir(loaded: LoadedProfile) -> PermissionChanges:
+    is_default = loaded.data_dir == paths.data_dir({})
+    return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
+
+
+def permission_sentence(loaded: LoadedProfile, changes: PermissionChanges) -> str:
+    """Which files were open to others, and whether they still are; empty if none was."""
+    sentences = []
+    if changes.narrowed:
+        (path, mode), *others = changes.narrowed
+        more = f" and {len(others)} more in it" if others else ""
+        sentences.append(f"Others could read {path}{more} (mode {mode:04o}); now only you can.")
+    for path in changes.left_open[:1]:
+        if path == loaded.data_dir:
+            sentences.append(
+                f"Others can read data_dir {path}. tradetui did not change that, because the directory belongs to "
+                "others too or holds other files. Set data_dir to a separate directory, or run chmod 700 on this one."
+            )
+        else:
+            sentences.append(
+                f"Others can read {path}, and tradetui cannot change that. Become its owner, or remove it."
+            )
+    return " ".join(sentences)
