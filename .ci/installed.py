@@ -37,6 +37,9 @@ def main() -> None:
     for shell in ("bash", "zsh", "fish"):
         output_of("completions", shell)
     output_of("paths")
+    pages = [line.split()[0] for line in output_of("help").split("\n\n")[0].splitlines()]
+    if "reversal" not in pages or not all(output_of("help", page).startswith("# ") for page in pages):
+        sys.exit("the manual is not in the package")
     with subprocess.Popen([COMMAND, "sandbox"], stdout=subprocess.PIPE, text=True) as sandbox:
         assert sandbox.stdout is not None
         try:

@@ -20,7 +20,7 @@ _REFUSED = {"demo": ("--config", "--base-url", "--proxy", "--data-dir")}
 """Flags of every command that a command refuses with a reason."""
 
 _DESCRIPTION = "A terminal for futures traders. Without a command: an interactive session on the default profile."
-_EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui init."
+_EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui init. Read the manual: tradetui help."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -207,6 +207,19 @@ def _journal_options(journal: argparse.ArgumentParser) -> None:
     )
 
 
+def _help_options(help_command: argparse.ArgumentParser) -> None:
+    from tradetui.manual import PAGE_NAMES
+
+    def page(text: str) -> str:
+        if text not in PAGE_NAMES:
+            pages = f"the pages are {', '.join(PAGE_NAMES)}; tradetui COMMAND --help lists the options of a command"
+            raise argparse.ArgumentTypeError(f"there is no page {text!r}: {pages}")
+        return text
+
+    pages = "which page; without one, the list of pages"
+    help_command.add_argument("page", nargs="?", type=page, choices=PAGE_NAMES, metavar="PAGE", help=pages)
+
+
 def _completions_options(completions: argparse.ArgumentParser) -> None:
     completions.add_argument(
         "shell",
@@ -231,6 +244,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
     "journal": ("list what was sent, reversals and creations, with its outcome", _journal_options),
     "keys": ("every key and what it does, with the id to change it by", _json_option),
+    "help": ("print a page of the manual, or the list of its pages", _help_options),
     "paths": ("where configuration, API keys, data, state and the shared rate limits lie", _json_option),
     "completions": ("print the completion script of a shell", _completions_options),
 }

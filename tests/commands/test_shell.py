@@ -75,6 +75,7 @@ def completion_script(shell: str, folder: Path, capsys: pytest.CaptureFixture[st
     [
         ("tradetui sho", {"show"}),
         ("tradetui completions ''", {"bash", "zsh", "fish"}),
+        ("tradetui help s", {"screen", "scripts", "sessions", "sandbox"}),
         ("tradetui show spot-", {"spot-fills", "spot-bills"}),
         ("tradetui show fills --sym", {"--symbol"}),
         ("tradetui sandbox --dialect l", {"live"}),

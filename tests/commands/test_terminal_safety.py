@@ -46,6 +46,8 @@ COMMANDS = [
     ["completions", TEXT],
     ["config", "example"],
     ["config", TEXT],
+    ["help"],
+    ["help", TEXT],
     ["--config", f"/nonexistent/{TEXT}", "paths"],
     ["--log", f"/nonexistent/{TEXT}", "keys"],
     ["--help"],

@@ -29,7 +29,7 @@ class Output:
         self._stream = stream
         self.is_terminal = stream.isatty()
         self._encoding: str = getattr(stream, "encoding", None) or "utf-8"
-        self._is_unicode = self._encoding.lower().replace("-", "").startswith("utf")
+        self.is_unicode = self._encoding.lower().replace("-", "").startswith("utf")
 
     def line(self, text: str) -> None:
         """Write one line for a person; every control, bidi and invisible character becomes U+FFFD."""
@@ -38,7 +38,7 @@ class Output:
     def json(self, json_text: str) -> None:
         """Write JSON text, with `\\u` escapes for characters that a terminal would obey or hide: values stay exact."""
         text = escaped(json_text)
-        self.layout(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
+        self.layout(text if self.is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
     def json_line(self, value: object) -> None:
         from tradetui.wire.json_text import dump_json

@@ -1,4 +1,4 @@
-"""The one registry of key bindings, from which help, hints, palette, `tradetui keys` and the README are made.
+"""The one registry of key bindings, from which help, hints, palette, `tradetui keys` and the manual are made.
 
 It holds no Textual, so that the command line can print it. A binding belongs to the screens that its `where` names;
 the groups of screens below are what several bindings share.

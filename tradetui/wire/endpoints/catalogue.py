@@ -1,6 +1,6 @@
 """Every endpoint, once: name, path, limit, page and time rule, row law, request and row model.
 
-Client, sandbox, budget, `show`, doctor and README read this; none repeats it.
+Client, sandbox, budget, `show`, and doctor read this; none repeats it.
 """
 
 from __future__ import annotations
