@@ -102,7 +102,6 @@ EXERCISED = {
     "desk/reversal/tracking/evidence.py:_ended_otherwise": STATE,
     "desk/reversal/tracking/order_reads.py:OrderReads._orders_by_source": SOURCE,
     "desk/reversal/tracking/order_reads.py:OrderReads._look_up": SOURCE,
-    "desk/reversal/tracking/order_reads.py:_come_twice": STATE,
     "desk/reversal/tracking/order_reads.py:_is_ours": SOURCE,
     "desk/reversal/market_state.py:_rests": WORDLESS,
     "desk/feeds/fills/corrections.py:halves": WORDLESS,

@@ -151,11 +151,6 @@ def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
     return (*direction, fill.base_volume, fill.price, fill.profit, fill.c_time)
 
 
-def content_of(fill: FuturesFill) -> tuple[object, ...]:
-    """All of a fill but its id: fills of one order that are alike in it are one fill twice, or two equal ones."""
-    return fill.order_id, *fill_effect(fill), *((fee.fee_coin, fee.total_fee) for fee in fill.fee_detail)
-
-
 def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
     """The leg a hedge-mode fill works on, and whether it opens.
 

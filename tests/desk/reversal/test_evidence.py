@@ -74,18 +74,6 @@ def test_the_largest_result_is_the_whole_of_it() -> None:
     assert classified(look("-10", ours=(sold("20"),))).standing is Standing.COMPLETE
 
 
-@pytest.mark.parametrize(
-    ("prices", "standing"), [(("100", "100"), Standing.PARTIAL), (("100", "101"), Standing.COMPLETE)]
-)
-def test_closing_fills_that_may_be_one_under_two_ids_are_no_whole_reversal(
-    prices: tuple[str, str], standing: Standing
-) -> None:
-    first, second = prices
-    closing = sold("10").model_copy(update={"price": Decimal(first)})
-    twice = (closing, closing.model_copy(update={"trade_id": "again", "price": Decimal(second)}))
-    assert classified(look("-10", ours=twice), plan(LONG_TEN)).standing is standing
-
-
 def test_an_acknowledged_order_that_the_exchange_does_not_know_yet_is_not_over_by_what_is_held() -> None:
     observed = replace(look("-10"), answer=OrderAnswer.NO_SUCH_ORDER)
     assert classified(observed).standing is Standing.PARTIAL

@@ -135,45 +135,6 @@ async def test_a_fill_that_comes_twice_is_one(core_only: bool, monkeypatch: pyte
         assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
 
 
-async def test_fills_that_come_twice_under_two_ids_are_one_where_our_order_has_filled_no_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def twice(_: Any, envelope: dict[str, Any]) -> None:
-        rows = envelope["data"]["fillList"] or []
-        envelope["data"]["fillList"] = [
-            row | {"tradeId": id_} for row in rows for id_ in (row["tradeId"], f"7{row['tradeId']}")
-        ]
-
-    async with scene() as on:
-        on.hold(long="20")
-        answers_with(monkeypatch, FILLS, twice)
-        intent = await reversed_for(on, 3)
-        assert (intent["outcome"], intent["closed"], intent["opened"]) == (Outcome.REVERSED, "20", "20")
-
-
-async def test_core_only_fills_under_two_ids_are_no_larger_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
-    earlier = set[str]()
-
-    def twice(_: Any, envelope: dict[str, Any]) -> None:
-        rows = envelope["data"]["fillList"] or []
-        if not on.posts:
-            earlier.update(row["tradeId"] for row in rows)
-        again = [row | {"tradeId": f"7{row['tradeId']}"} for row in rows if row["tradeId"] not in earlier]
-        envelope["data"]["fillList"] = [*again, *rows]
-
-    async with scene(core_only=True) as on:
-        on.hold(long="20")
-        answers_with(monkeypatch, FILLS, twice)
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
-        await asyncio.sleep(400)
-        (intent,) = on.journal.newest()
-        assert intent.state is State.UNKNOWN
-        assert "come under several ids" in intent.contradiction
-        await on.execution.release(sent.intent, "looked at the exchange")
-        assert not on.execution.intents.unsettled()
-
-
 async def test_halves_of_one_trade_on_two_pages_are_two_fills(monkeypatch: pytest.MonkeyPatch) -> None:
     second_page: list[dict[str, Any]] = []
 

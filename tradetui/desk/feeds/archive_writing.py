@@ -54,9 +54,6 @@ class WriteBuffer(Generic[RecordT]):
         """The rows that the archive does not have yet, or not as they are now."""
         return list(self._waiting.values())
 
-    def take_back(self, row_id: str) -> None:
-        self._waiting.pop(row_id, None)
-
     async def open(self, archive: Archive, gaps: Mapping[ProductType, Sequence[Gap]] | None = None) -> None:
         """From now on rows go to the archive, first of all those that waited for it."""
         self.archive = archive

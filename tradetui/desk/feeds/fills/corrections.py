@@ -6,17 +6,15 @@ One that keeps changing waits until it is steady.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from tradetui.desk.tables.rows.product_row import ProductRow, time_of
 from tradetui.exchange.clock import Clock
-from tradetui.trading.positions_from_fills import content_of, fill_effect
+from tradetui.trading.positions_from_fills import fill_effect
 from tradetui.wire.enums import TradeSide
 from tradetui.wire.enums import known as known_word
-from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text import counted
 
@@ -35,8 +33,6 @@ class Corrections:
         self._clock = clock
         self._counts: dict[str, int] = {}
         self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
-        self.renamed: set[str] = set()
-        """The row ids of fills of the last reading that are known under another id."""
 
     @property
     def unsteady(self) -> dict[str, str]:
@@ -48,37 +44,7 @@ class Corrections:
         if self._unsteady:
             return "; ".join(map(unsteady_sentence, self.unsteady.values()))
         ids = [rows[row_id].record.trade_id for row_id in self._counts if row_id in rows]
-        corrected = f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
-        renamed = counted(len(self.renamed), "fill") if self.renamed else ""
-        return "; ".join(filter(None, (corrected, renamed and f"{renamed} came again under another id, counted once")))
-
-    def drop_renamed(
-        self, known: _Rows, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
-    ) -> Sequence[ProductRow[FuturesFill]]:
-        """The rows that came, without those that are known under another id, which `renamed` has from now on.
-
-        Whatever is known of the time they cover comes again, so one that does not has been given another id. They cover
-        what is no older than the oldest of them, and what came about from `since_ms` (Unix ms) on.
-        """
-        self.renamed = set()
-        new_rows = [row for row in came if row.row_id not in known]
-        if not new_rows or not known:
-            return came
-        row_ids = {row.row_id for row in came}
-        since = min(time_of(row.record) for row in came)
-        if since_ms is not None:
-            since = min(since, utc_moment(max(0, since_ms - 1)))
-        not_come_again = Counter(
-            content_of(row.record)
-            for row in known.values()
-            if time_of(row.record) >= since and row.row_id not in row_ids and row.record.order_id
-        )
-        for row in new_rows:
-            content = content_of(row.record)
-            if not_come_again[content] > 0:
-                not_come_again[content] -= 1
-                self.renamed.add(row.row_id)
-        return [row for row in came if row.row_id not in self.renamed] if self.renamed else came
+        return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
 
     def watch(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
         """Count from now on how often the figures of a fill change, where they have."""

@@ -1,5 +1,7 @@
 """The fills of one product type: what is known, what is still missing, and how the gap between is closed.
 
+A fill is known by its product type, symbol and trade id: one that comes again under another trade id is another fill.
+
 Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
 below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
 read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
@@ -142,7 +144,7 @@ class FillHistory:
                 self._note_lost(since, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
             self.gaps = [*rest, *(other for other in self.gaps if other is not gap)]
-            await self._keep(self._without_renamed_in_gap(rows, gap, is_last=done))
+            await self._keep(rows)
             return True
 
     def follow(self) -> deque[FuturesFill]:
@@ -175,7 +177,7 @@ class FillHistory:
             self.added.clear()
 
     def _join_archive(self, kept: Sequence[ProductRow[FuturesFill]], missing: Sequence[Gap], read_until: int) -> None:
-        """End what this session has not read of the past where the archive begins, and count what both have once."""
+        """End the gaps of this session where the archive begins."""
         until = unix_ms(time_of(kept[0].record) - OVERLAP)
         self._proven_until = {gap.until: 0 for gap in missing} | self._proven_until
         self._proven_until.setdefault(until, read_until - _OVERLAP_MS)
@@ -184,14 +186,6 @@ class FillHistory:
         until = max(until, read_until - _OVERLAP_MS)
         ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
         self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
-        self.corrections.drop_renamed(
-            {row.row_id: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
-        )
-        for row_id in self.corrections.renamed:  # the archive knows these rows under another id
-            row = self._rows.pop(row_id)
-            self.write_buffer.take_back(row_id)
-            if self.added is not None and row.record in self.added:
-                self.added.remove(row.record)
 
     @property
     def _missing(self) -> list[Gap]:
@@ -200,12 +194,8 @@ class FillHistory:
 
     def _is_closed(self, gap: Gap) -> bool:
         """Whether a gap begins where it ends already."""
-        rows = self._of_trade(gap.cursor)
+        rows = [row for row in self._rows.values() if row.record.trade_id == gap.cursor]  # of several symbols, perhaps
         return bool(rows) and all(_reaches([row], gap.until) for row in rows)
-
-    def _of_trade(self, trade_id: str) -> list[ProductRow[FuturesFill]]:
-        """The fills in memory that have a trade id; those of several symbols may."""
-        return [row for row in self._rows.values() if row.record.trade_id == trade_id]
 
     async def _read_newest(self, now: float) -> None:
         """Read pages back to the newest known fill and a minute further; what is not reached becomes a gap."""
@@ -223,8 +213,7 @@ class FillHistory:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
                     self._may_ask_since = False
-                gap = None if cursor is None else Gap(cursor, until)
-                await self._keep(self._without_renamed(arrived_rows), gap)
+                await self._keep(arrived_rows, None if cursor is None else Gap(cursor, until))
                 raise
             if server_ms is None:
                 server_ms = reply.request_time
@@ -238,41 +227,14 @@ class FillHistory:
                 cursor = None
                 break
             cursor = reply.cursor
-        if cursor is not None:
-            await self._keep(self._without_renamed(arrived_rows), Gap(cursor, until))
-        else:
-            if until is not None:
-                self._note_lost(max(until, self._read_until - _OVERLAP_MS), arrived_rows, "")
-            await self._keep(self._without_renamed(arrived_rows, until))
+        if cursor is None and until is not None:
+            self._note_lost(max(until, self._read_until - _OVERLAP_MS), arrived_rows, "")
+        await self._keep(arrived_rows, None if cursor is None else Gap(cursor, until))
         self.read_at, self.server_ms = now, server_ms
         if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
             self._read_until = max(self._read_until, server_ms or 0)
         if self.write_buffer.archive is not None and server_ms is not None:
             await self.ledger_upkeep.bring_forward(self.write_buffer.archive, server_ms, has_gaps=bool(self.gaps))
-
-    def _without_renamed(
-        self, arrived_rows: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
-    ) -> Sequence[ProductRow[FuturesFill]]:
-        """The newest rows, those left out that are known under another id; a known one may be what is not decoded."""
-        if self.undecodable_pages.undecodable_rows:
-            return arrived_rows
-        return self.corrections.drop_renamed(self._rows, arrived_rows, since_ms)
-
-    def _without_renamed_in_gap(
-        self, arrived_rows: Sequence[ProductRow[FuturesFill]], gap: Gap, *, is_last: bool
-    ) -> Sequence[ProductRow[FuturesFill]]:
-        """The rows of a page, without those known under another id; what is alike beyond its ends is another fill."""
-        if not arrived_rows or self.undecodable_pages.undecodable_rows:
-            return arrived_rows
-        times = [time_of(row.record) for row in arrived_rows]
-        above = self._of_trade(gap.cursor)
-        top, bottom = max((time_of(row.record) for row in above), default=max(times)), min(times)
-        known = {
-            row_id: row
-            for row_id, row in self._rows.items()
-            if bottom < (time := time_of(row.record)) < top or (is_last and time == bottom)
-        }
-        return self.corrections.drop_renamed(known, arrived_rows)
 
     def _note_lost(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.

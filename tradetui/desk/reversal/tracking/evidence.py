@@ -20,7 +20,6 @@ from tradetui.desk.reversal.tracking.own_legs import (
     closing_by_size,
     find_other_leg,
     may_be_among_others,
-    may_be_closing_alone,
     traded_as_planned,
 )
 from tradetui.trading.contract_math import ZERO
@@ -233,9 +232,7 @@ def _standing(own: _Attribution, look: Observation) -> Standing:
         return Standing.PENDING
     reported = _reported_standing(own, look)
     if reported is Standing.COMPLETE:
-        by_fills_alone = look.order is None and bool(own.ours)
-        doubtful = own.other_leg.doubtful or (by_fills_alone and may_be_closing_alone(own.plan, own.ours))
-        return Standing.PARTIAL if doubtful else Standing.COMPLETE
+        return Standing.PARTIAL if own.other_leg.doubtful else Standing.COMPLETE
     # What changed the holdings may be ours: its fills are not shown yet, or cannot be read.
     if reported is Standing.PARTIAL or (reported is Standing.ABSENT and not own.explained):
         # Taken, and nothing shows what it did: what others trade is no end of it.

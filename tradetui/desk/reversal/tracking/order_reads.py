@@ -14,7 +14,6 @@ from tradetui.desk.reversal.tracking.own_legs import Observation, OrderAnswer, c
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unproven_since
-from tradetui.trading.positions_from_fills import content_of
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import says_no_such_order
@@ -119,9 +118,11 @@ class OrderReads:
         order_id, order_size = self._id_and_size(sent, order, orders, replied_order_id)
         held = await self._market_state.held(params.product_type, params.symbol)
         all_fills = await self._page_back(sent, held)
-        own, others = _own_and_others(new_fills(all_fills, sent), order_id, order.detail)
+        fills = new_fills(all_fills, sent)
+        own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
+        others = tuple(fill for fill in fills if fill not in own)
         foreign, kindred = await self._orders_by_source(sent, self._source_of(order, order_id), others)
-        contradicting = contradiction(sent.plan, own, others, held.positions)
+        contradicting = contradiction(sent.plan, own, held.positions)
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_REPORTED else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
@@ -278,27 +279,6 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
         and fill.trade_id != sent.newest_fill
         and ((above is not None and index < above) or fill.c_time >= since)
     )
-
-
-def _own_and_others(
-    fills: Sequence[FuturesFill], order_id: str | None, order: OrderDetail | None
-) -> tuple[tuple[FuturesFill, ...], tuple[FuturesFill, ...]]:
-    own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
-    if _come_twice(own, order):
-        fills, own = _without_repeats(fills), _without_repeats(own)
-    return own, tuple(fill for fill in fills if fill not in own)
-
-
-def _come_twice(own: Sequence[FuturesFill], order: OrderDetail | None) -> bool:
-    over = order is not None and order.status is not None and order.status.is_over
-    volume = order.base_volume if order is not None and over else None
-    if not volume or sum(fill.base_volume for fill in own) <= volume:
-        return False
-    return sum(fill.base_volume for fill in _without_repeats(own)) == volume
-
-
-def _without_repeats(fills: Sequence[FuturesFill]) -> tuple[FuturesFill, ...]:
-    return tuple({content_of(fill): fill for fill in fills}.values())
 
 
 def _earliest(sent: Sent) -> datetime:

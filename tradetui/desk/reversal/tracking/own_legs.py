@@ -14,7 +14,7 @@ from enum import StrEnum
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import FromFills, Position
-from tradetui.trading.positions_from_fills import content_of, leg_of
+from tradetui.trading.positions_from_fills import leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, SystemClose, system_close
 from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
@@ -229,36 +229,15 @@ def closing_by_size(plan: ReversalPlan, look: Observation) -> tuple[tuple[Future
     return (), False
 
 
-def contradiction(
-    plan: ReversalPlan,
-    own_fills: Iterable[FuturesFill],
-    other_fills: Iterable[FuturesFill],
-    positions: Iterable[Position],
-) -> str:
+def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], positions: Iterable[Position]) -> str:
     """Why positions cannot be summed from readable fills; empty where they can, or are reported.
 
-    Fills of our own order that come to more than was planned, and to just that where those that are alike count once,
-    show that one fill has several ids; less may be a part, of which fills can be alike. One-way they also show it of
-    both orders together, where each fill comes so. One in hedge mode that is neither of its legs shows that `side`
-    does not name the leg in this exchange's fills.
+    A fill of our own order that is neither of its legs shows that `side` does not name the leg in this exchange's
+    fills. One-way, `side` is the direction of the trade and names no leg.
     """
-    if not any(isinstance(leg.source, FromFills) for leg in positions):
+    if plan.params.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
-    own_fills, hedge = tuple(own_fills), plan.params.mode is PositionMode.HEDGE
-    closed, opened, traded = zip(*((move.closed, move.opened, move.traded) for move in plan.results), strict=True)
-    both = (*own_fills, *other_fills) if own_fills and not hedge else ()  # closing and opening have one direction
-    for moves, candidates, planned in (
-        (_closes, own_fills, closed if hedge else closed + traded),
-        (_opens, own_fills if hedge else (), opened),
-        (_closes, both, traded),
-    ):
-        fills = [fill for fill in candidates if moves(plan, fill)]
-        volume = sum((fill.base_volume for fill in fills), ZERO)
-        alike_once = {content_of(fill): fill.base_volume for fill in fills}
-        repeated = candidates is not both or 2 * len(alike_once) <= len(fills)
-        if repeated and volume > max(planned, default=volume) and sum(alike_once.values(), ZERO) in planned:
-            return f"fills of its order come under several ids ({volume} in all): fills do not show what is held"
-    for fill in own_fills if hedge else ():
+    for fill in own_fills:
         certain = fill.position_mode is PositionMode.HEDGE and not (fill.unknown_word or system_close(fill.trade_side))
         if certain and not (_closes(plan, fill) or _opens(plan, fill)):
             sides = f"side {fill.side}, tradeSide {fill.trade_side}"
@@ -272,15 +251,6 @@ def may_be_among_others(plan: ReversalPlan, look: Observation) -> bool:
     return look.order_id is None and any(
         fill.order_id not in known_orders and (_closes(plan, fill) or _opens(plan, fill)) for fill in look.other_fills
     )
-
-
-def may_be_closing_alone(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> bool:
-    """Whether fills that close and open come to what the plan closes, if those that are alike are one fill each.
-
-    An exchange may show one fill under several ids. Its closing fills then look like the whole of a one-way reversal.
-    """
-    alike_once = {content_of(fill): fill.base_volume for fill in fills}
-    return sum(alike_once.values(), ZERO) in {result.closed for result in plan.results}
 
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
