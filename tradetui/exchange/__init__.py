@@ -1,4 +1,4 @@
-"""The client of the exchange: signed calls, the rate budget, clock offset, errors. Knows HTTP, knows no trader."""
+"""The client of the exchange: signed calls, rate budget, clock offset, errors. Knows HTTP, but nothing of trading."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a name when it is asked for: whoever needs an error class alone does not pay for the models."""
+    """Load a name on first use, so that importing an error class alone does not load the models."""
     if name not in __all__:
         raise AttributeError(name)
     module = next((module for module, names in _MODULES.items() if name in names), "errors")

@@ -1,4 +1,4 @@
-"""What the exchange lets this account call, as far as it has told."""
+"""Which endpoints this account may call, as far as the exchange has said."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ ACCOUNT_PROBE_S = 60.0
 
 
 class Capabilities:
-    """An endpoint beyond the interface that is missing or not permitted is left alone for ten minutes.
+    """Leaves an optional endpoint that is missing or not permitted alone for ten minutes.
 
-    Where the exchange refuses the account as a whole (`account_refusal`), one read a minute is sent to see whether it
-    still does.
+    If the exchange refuses the whole account (`account_refusal`), one read a minute checks whether it still does.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -29,12 +28,12 @@ class Capabilities:
         self._off: dict[str, tuple[float, ExchangeError]] = {}
 
     def refusal(self, name: str) -> ExchangeError | None:
-        """Why an endpoint is off for now; None where it answered, was never tried, or is due for a probe."""
+        """Return why an endpoint is off for now; None if it answered, was never tried, or is due for a probe."""
         until, reason = self._off.get(name, (0.0, None))
         return reason if reason is not None and self._clock.monotonic() < until else None
 
     def check(self, endpoint: Endpoint) -> None:
-        """Raise what the exchange said when it refused the account or the endpoint, without asking again."""
+        """Raise the error with which the exchange refused the account or the endpoint, without asking again."""
         if endpoint.signed and self.account_refusal is not None:
             if (now := self._clock.monotonic()) < self._account_probe_at:
                 raise copy(self.account_refusal)
@@ -43,17 +42,17 @@ class Capabilities:
             raise copy(reason)
 
     def check_account(self) -> None:
-        """Raise what the exchange said where it refuses the account, for a read that serves nothing but its rows."""
+        """Raise the error of a refused account, for a read that only serves its rows."""
         if self.account_refusal is not None:
             raise copy(self.account_refusal)
 
     def refuse_account(self, reason: ExchangeError) -> None:
-        """Send nothing more that is signed, but for a probe a minute."""
+        """Send no more signed calls, except for one probe a minute."""
         self.account_refusal = reason
         self._account_probe_at = self._clock.monotonic() + ACCOUNT_PROBE_S
 
     def switch_off(self, endpoint: Endpoint, reason: ExchangeError) -> None:
-        """Leave an endpoint beyond the interface alone until the next probe; the thirteen are never switched off."""
+        """Leave an optional endpoint alone until the next probe; the thirteen core endpoints are never switched off."""
         if not endpoint.core:
             self._off[endpoint.name] = (self._clock.monotonic() + PROBE_AGAIN_S, reason)
 

@@ -67,7 +67,7 @@ _WRITE_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent
 
 
 class _Client(Protocol):
-    """What an area calls. A client that only reads has no `write`, and no area with a method that sends."""
+    """The client as an area calls it. A client that only reads has no `write`, and no area with a method that sends."""
 
     async def read(self, request: Request[Row]) -> Reply[Row]:
         """Read one page."""
@@ -82,7 +82,7 @@ class _Client(Protocol):
 
 
 def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
-    """The method of an endpoint that reads one page."""
+    """Make the method of an endpoint that reads one page."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
         client: _Client = self._client
@@ -92,7 +92,7 @@ def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P]
 
 
 def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], AsyncIterator[Reply[Row]]]:
-    """The method of an endpoint that reads every page."""
+    """Make the method of an endpoint that reads every page."""
 
     def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
         client: _Client = self._client
@@ -100,8 +100,8 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
         if start_time is None:
             return client.pages(request(*args, **parameters))
         end_time = cast("Time", parameters.get("end_time"))
-        # The stretch may be longer than one request may name: `pages` cuts it, and each piece gets times of its own.
-        # Those of the request that it is given decide nothing, but some requests cannot be made without times.
+        # The stretch may be longer than one request allows: `pages` cuts it, and each piece gets times of its own. The
+        # times set here are not used, but some requests cannot be made without times.
         parameters.update(start_time=0, end_time=0)
         return client.pages(request(*args, **parameters), start_time=start_time, end_time=end_time)
 
@@ -113,7 +113,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
 
 
 def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
-    """The method of an endpoint that sends, which is never done twice."""
+    """Make the method of an endpoint that sends; it never sends twice."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
         client: _Client = self._client
@@ -126,9 +126,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _described(method: Method, request: object, *, summary: str, errors: str, iterates: bool = False) -> Method:
-    """Give a method the name, the signature and the documentation of its endpoint, for `help` and for editors.
+    """Give a method the name, signature and documentation of its endpoint, for `help` and for editors.
 
-    In the summary `{purpose}` stands for what the request's class says it is for.
+    In the summary `{purpose}` stands for the docstring of the request's class.
     """
     request_type = cast("type[Request[Any]]", request)
     endpoint = endpoint_of(request_type)
@@ -182,7 +182,9 @@ class EndpointArea:
 
 
 class FuturesReading(EndpointArea):
-    """Futures: accounts, pending orders, fills, trigger orders; beyond the interface positions, bills and markets."""
+    """Futures: accounts, pending orders, fills and trigger orders; beyond the interface also positions, bills and
+    markets.
+    """
 
     accounts = one_page(futures_accounts.AccountListRequest)
     pending_orders = one_page(futures.PendingOrdersRequest)
@@ -207,7 +209,7 @@ class FuturesReading(EndpointArea):
 
 
 class SpotReading(EndpointArea):
-    """Spot: fills and the ledger; beyond the interface also whose key this is."""
+    """Spot: fills and the ledger; beyond the interface also the owner of the key."""
 
     fills = one_page(spot.SpotFillsRequest)
     iter_fills = every_page(spot.SpotFillsRequest)
@@ -264,18 +266,18 @@ class CopyKeyCreation(EndpointArea):
 Area = TypeVar("Area")
 
 CREATING = frozenset({"subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key"})
-"""Endpoints that make accounts or keys, by the catalogue's names."""
+"""Endpoints that create accounts or keys, by their names in the catalogue."""
 DEFAULT_SHARE = 0.5
-"""Of every limit, where no budget is given: other programs share the account."""
+"""The share of every limit that is used if no budget is given: other programs share the account."""
 
 
 def _area(kind: Callable[[Any], Area]) -> Area:
-    """A property of clients: the endpoints of one area, which call through the client that has it."""
+    """Make a property of clients: the endpoints of one area, which call through the client."""
     return cast("Area", property(kind, doc=kind.__doc__))
 
 
 class ExchangeReader:
-    """Reads every reading endpoint; nothing in it can send anything else than a GET."""
+    """Reads every reading endpoint; it can send nothing but GET requests."""
 
     _may_write = False
 
@@ -330,7 +332,7 @@ class ExchangeReader:
             origin = parse_base_url(base_url)
 
             def load() -> Transport:
-                from tradetui.exchange.transport.http import HttpTransport  # large, as the TLS context is
+                from tradetui.exchange.transport.http import HttpTransport  # large, and so is the TLS context
 
                 return HttpTransport(
                     origin,
@@ -376,17 +378,17 @@ class ExchangeReader:
     public = _area(PublicReading)
 
     def with_priority(self, priority: Priority) -> Self:
-        """The same client, connections and budget, asking with another priority."""
+        """Return the same client, with the same connections and budget, but another priority."""
         other = copy.copy(self)
         other.priority = priority
         return other
 
     async def prepare(self) -> None:
-        """Load the HTTP library and the TLS context in a thread now, rather than with the first call."""
+        """Load the HTTP library and the TLS context in a thread now rather than at the first call."""
         await self._calls.prepare()
 
     async def read(self, request: Request[Row]) -> Reply[Row]:
-        """Read one page of what the request asks for; raises `ExchangeError`."""
+        """Read one page of a request; raises `ExchangeError`."""
         endpoint = endpoint_of(type(request))
         if endpoint.writes:
             raise ReadOnly(
@@ -399,16 +401,16 @@ class ExchangeReader:
     def pages(
         self, request: Request[Row], *, start_time: Time = None, end_time: Time = None
     ) -> AsyncIterator[Reply[Row]]:
-        """Read every page of what the request asks for, each row once; raises `ExchangeError`.
+        """Read every page of a request, each row once; raises `ExchangeError`.
 
-        A stretch given here, and not in the request, may be of any length: it is cut into spans that the exchange
-        allows. It ends at `end_time` (now); a `start_time` of 0 goes back as far as the exchange reports, ten years at
-        most.
+        A stretch given by these arguments, and not in the request, may be of any length: it is cut into spans that the
+        exchange allows. `end_time` is now by default. A `start_time` of 0 goes back as far as the exchange reports, ten
+        years at most.
         """
         return aiter(self.walk(request, start_time=start_time, end_time=end_time))
 
     def walk(self, request: Request[Row], *, start_time: Time = None, end_time: Time = None) -> paging.PageWalk[Row]:
-        """The same pages one at a time, to be gone on with after an error or a cancellation."""
+        """Return the same pages one at a time; the walk can continue after an error or a cancellation."""
         return paging.walk(
             self.read,
             request,
@@ -418,7 +420,7 @@ class ExchangeReader:
         )
 
     async def aclose(self) -> None:
-        """Close every connection and the budget; a write under way is given two seconds to be answered."""
+        """Close every connection and the budget; a write under way gets two seconds to be answered."""
         await self._calls.aclose()
         await self.budget.aclose()
 
@@ -432,7 +434,7 @@ class ExchangeReader:
 
 
 class TradingClient(ExchangeReader):
-    """Reads everything and reverses positions; it has nothing that could create an account or a key.
+    """Reads everything and reverses positions; it cannot create an account or a key.
 
     A write is sent at most once, ever.
     """

@@ -1,4 +1,4 @@
-"""Time as an argument: the machine's clocks, a loop's virtual one, the exchange's as estimated from its replies."""
+"""Clocks as arguments: the machine's, a loop's virtual one, and the exchange's as estimated from its replies."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from typing import NamedTuple, Protocol
 from tradetui.storage.boot_id import boot_id
 
 WARN_OFFSET_MS = 1_000
-"""Beyond this distance to the exchange's clock the screen warns."""
+"""If this machine's clock is further from the exchange's than this, the screen warns."""
 BLOCK_OFFSET_MS = 5_000
-"""Beyond this distance nothing is written."""
+"""If this machine's clock is further from the exchange's than this, nothing is written."""
 _EARLIEST_MS = 1_500_000_000_000
-"""No server time before July 2017 is believed: the exchange did not exist."""
+"""A server time before July 2017 is ignored: the exchange did not exist then."""
 _JUMP_MS = 500
 
 
 class Clock(Protocol):
-    """What tells the time: seconds that never step for waiting, wall milliseconds for stamping."""
+    """Tells the time: seconds that never step for waiting, wall-clock milliseconds for time stamps."""
 
     @property
     def boot(self) -> str:
-        """Id of the boot within which `monotonic` can be compared; empty where it cannot be told."""
+        """The id of the boot within which `monotonic` can be compared; empty if it is not known."""
 
     def monotonic(self) -> float:
         """Seconds since some fixed moment of this boot."""
 
     def wall_ms(self) -> int:
-        """Unix milliseconds by this machine."""
+        """Unix milliseconds by this machine's clock."""
 
 
 class Moment(NamedTuple):
-    """When something was written: Unix ms for people, seconds of CLOCK_MONOTONIC and its boot for decisions."""
+    """When a record was written: Unix ms for people; CLOCK_MONOTONIC seconds and the boot for decisions."""
 
     at_ms: int
     boot: str = ""
@@ -60,9 +60,9 @@ class SystemClock:
 
 
 class LoopClock:
-    """The event loop's time, so that virtual time drives everything; the wall shows `start_ms` at first use.
+    """The event loop's time, so that virtual time drives everything; the wall clock starts at `start_ms` at first use.
 
-    Two of these clocks are compared as two processes of one boot are.
+    Two of these clocks compare like two processes of one boot.
     """
 
     boot = "virtual"
@@ -84,9 +84,9 @@ class LoopClock:
 class ServerClock:
     """The exchange's clock: the median of recent `requestTime`s against the midpoint of their round trips.
 
-    The offset is in milliseconds, positive where the exchange is ahead of this machine, and `None` until a reply told.
-    When the machine's wall clock steps or the machine slept, wall and monotonic time part company; what was
-    learned before says nothing any more and is forgotten.
+    The offset is in milliseconds, positive if the exchange is ahead of this machine, and None until the first reply.
+    When the machine's wall clock steps or the machine slept, wall and monotonic time diverge; the offsets learned
+    before are then dropped.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -106,18 +106,18 @@ class ServerClock:
 
     @property
     def offset_ms(self) -> int | None:
-        """How far the exchange is ahead of this machine, or `None` while unknown."""
+        """How far the exchange is ahead of this machine (ms), or None while unknown."""
         self._forget_after_jump()
         return self._median_ms
 
     @property
     def now_ms(self) -> int:
-        """The exchange's time now, as well as it is known: what requests are stamped with."""
+        """The best estimate of the exchange's time (Unix ms), with which requests are stamped."""
         return self._clock.wall_ms() + (self.offset_ms or 0)
 
     @property
     def warns(self) -> bool:
-        """Whether the offset is above one second, which the screen warns of."""
+        """Whether the offset is above one second, so that the screen warns."""
         return abs(self.offset_ms or 0) > WARN_OFFSET_MS
 
     @property
@@ -132,5 +132,5 @@ class ServerClock:
             self._median_ms = self._gap_ms = None
         if self._gap_ms is None:
             self._gap_ms = gap
-        else:  # slow drift between the two clocks is no jump
+        else:  # slow drift between the two clocks is not a jump
             self._gap_ms += (gap - self._gap_ms) / 8

@@ -1,4 +1,4 @@
-"""How the connection to the exchange is doing: what the header bar shows."""
+"""The state of the connection to the exchange, as the header bar shows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionStatus:
-    """Latency of a client's calls, its exchange's clock, and its budget; reading them costs nothing."""
+    """The latency of a client's calls, its exchange's clock and its budget; reading them costs nothing."""
 
     def __init__(self, clock: Clock, server_clock: ServerClock, budget: Budget) -> None:
         self._clock = clock
@@ -23,26 +23,26 @@ class ConnectionStatus:
         self.last_error_at: float | None = None
         self.last_reply_at: float | None = None
         self.good_replies = 0
-        """How many signed reads the exchange has answered with rows; what is public says nothing of the account."""
+        """The number of signed reads that succeeded; public reads say nothing about the account."""
         self.failed_calls = 0
 
     @property
     def latency_ms(self) -> float | None:
-        """The median of the last round trips, or `None` before the first."""
+        """The median of the last round trips (ms), or None before the first."""
         return median(self._round_trips) * 1000 if self._round_trips else None
 
     @property
     def down(self) -> bool:
-        """Whether the last thing that happened was that no answer came."""
+        """Whether the last call got no answer."""
         return self.last_error_at is not None and (self.last_reply_at or 0.0) < self.last_error_at
 
     def replied(self, round_trip_s: float) -> None:
-        """Note an answer, whatever it says."""
+        """Note a reply of any kind."""
         self._round_trips.append(round_trip_s)
         self.last_reply_at = self._clock.monotonic()
 
     def failed(self, *, answered: bool) -> None:
-        """Note an error; one without an answer means that the link is down."""
+        """Note an error; if there was no answer, the link counts as down."""
         self.failed_calls += 1
         if not answered:
             self.last_error_at = self._clock.monotonic()

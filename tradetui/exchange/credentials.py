@@ -1,4 +1,4 @@
-"""Credentials: an API key with its secret and passphrase, which no text of them shows."""
+"""Credentials: an API key with its secret and passphrase; their text forms hide them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MASK = "***"
 
 @dataclass(frozen=True, slots=True, init=False)
 class Credentials:
-    """An API key. Secret and passphrase may be given as text; `rsa` says that the secret is a private key (PEM)."""
+    """An API key. Secret and passphrase may be given as text; `rsa` means that the secret is a private key (PEM)."""
 
     api_key: str = field(repr=False)
     secret: SecretStr
@@ -31,11 +31,11 @@ class Credentials:
         object.__setattr__(self, "rsa", rsa)
 
     def signer(self) -> Signer:
-        """What signs this key's requests; raises `SigningUnavailable` for an RSA key that cannot be used."""
+        """Make the signer of this key's requests; raises `SigningUnavailable` for an unusable RSA key."""
         return RsaSigner(self.secret) if self.rsa else HmacSigner(self.secret)
 
     def masked(self, text: str) -> str:
-        """The text without any of the three, should the exchange have repeated one."""
+        """Mask the key, secret and passphrase in a text from the exchange, in case it repeats one."""
         for value in (self.secret.get_secret_value(), self.passphrase.get_secret_value(), self.api_key):
             if len(value) >= 4 and value in text:
                 text = text.replace(value, MASK)

@@ -1,4 +1,4 @@
-"""What can go wrong between this program and the exchange: a small tree, each error one sentence and its remedy."""
+"""The errors between this program and the exchange: a small tree, each error one sentence and its remedy."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class PermissionRefused(ExchangeError):
 
 
 class UnifiedAccount(ExchangeError):
-    """The account is in unified mode (40085): it refuses everything of this interface, whatever is asked."""
+    """The account is in unified mode (40085), so the exchange refuses every call of this interface."""
 
     reason = "The account is in unified mode, which this program does not support"
 
 
 class RateLimited(ExchangeError):
-    """Too many calls; `retry_after` is in seconds where known."""
+    """Too many calls; `retry_after` is in seconds, None if not known."""
 
     reason = "Too many calls for now"
 
@@ -46,7 +46,7 @@ class Rejected(ExchangeError):
 
 
 class EndpointMissing(Rejected):
-    """The exchange has no such endpoint (404, 40404)."""
+    """The exchange does not have this endpoint (404, 40404)."""
 
     reason = "The exchange does not offer this"
 
@@ -58,21 +58,21 @@ class NotSent(ExchangeError):
 
 
 class ReadOnly(NotSent):
-    """A write asked of something that was built to read only."""
+    """A write was asked of a client or transport that only reads."""
 
 
 class ClockTooFarOff(NotSent):
-    """This machine's clock differs from the exchange's by too much to send an order."""
+    """This machine's clock differs too much from the exchange's to send an order."""
 
 
 class Busy(ExchangeError):
-    """The exchange answered that it cannot answer now (system codes, 5xx)."""
+    """The exchange answered that it cannot serve the call now (system codes, 5xx)."""
 
     reason = "The exchange is busy or under maintenance"
 
 
 class Hop(StrEnum):
-    """What lies between this program and an answer, in the order in which it is passed."""
+    """The steps on the way to an answer, in order."""
 
     PROXY = "proxy"
     NAME = "name"
@@ -81,24 +81,24 @@ class Hop(StrEnum):
 
 
 class Unreachable(ExchangeError):
-    """No answer came: no connection, a broken one, or none in time. `hop` says where the way ended."""
+    """No answer came: no connection, a broken one, or none in time. `hop` is the step that failed."""
 
     reason = "The exchange cannot be reached"
     hop = Hop.EXCHANGE
 
 
 class UnreadableReply(ExchangeError):
-    """An answer came that is not the interface's: cut short, not JSON, too large, or of another shape."""
+    """The answer does not follow the interface: cut short, not JSON, too large, or of another shape."""
 
     reason = "The answer cannot be read"
 
 
 class OutcomeUnknown(ExchangeError):
-    """A write was begun and nothing readable says whether it was done: it may have been.
+    """A write was begun and no readable reply says whether it was done: it may have been.
 
-    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at what is there.
-    `undecodable_rows` holds the rows of a result that came and could not be read: a secret told once may be among
-    them, covered.
+    `stamp_ms` is the request's time stamp by the exchange's clock. Never send it again; look at the exchange.
+    `undecodable_rows` holds the rows of the reply that could not be read, masked; one of them may hold a secret that is
+    shown only once.
     """
 
     reason = "It is not known whether this was done"

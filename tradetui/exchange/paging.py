@@ -1,4 +1,4 @@
-"""Reading all pages: no row lost or repeated, in spans the exchange allows, to an end that is certain to come."""
+"""Reads all pages: no row lost or repeated, in spans the exchange allows, and with a certain end."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Row = TypeVar("Row", bound=Record)
 ReadPage: TypeAlias = Callable[["Request[Row]"], Awaitable[Reply[Row]]]
 
 _FURTHEST_MS: Final = 10 * 365 * DAY_MS
-"""Ten years: no account is older than that."""
+"""Ten years: no account is older."""
 REMEMBERED_ROWS: Final = 5_000
-"""A row can come again only near where it came first, so that memory need not grow with what was read."""
+"""A row can repeat only near its first occurrence, so memory need not grow with the rows read."""
 
 ROUND_ROWS: Final = 10
-"""A most that an exchange gives of its own accord is a multiple of it."""
+"""An exchange's own maximum page size is a multiple of this."""
 
 SAME_PAGE_AGAIN: Final = "the same full page came again: older rows cannot be read"
 
@@ -34,14 +34,16 @@ SAME_PAGE_AGAIN: Final = "the same full page came again: older rows cannot be re
 class PageWalk(Generic[Row]):
     """Page after page of older rows, each row once, one `next` a page.
 
-    It goes through pieces, requests of one span each. The next page begins below the oldest row of this one by its id,
-    the cursor, so that rows which come in meanwhile move nothing. A piece ends with an empty page, one without a
-    cursor, or one whose cursor came before; where every page is read each time (`whole`), a page that is not full is
-    the last. Full is what was asked for, or less where the first page has a round number of rows, as of an exchange
-    that gives at most so many: with what it held back taken for gone, an order that waits would be lost in silence.
-    That costs a list of just so many rows one call more. A full page that comes again in place of older rows is an
-    error, since nothing says how many there are.
-    An error or a cancellation of `next` leaves the walk where it was: the following `next` reads the same page again.
+    The walk goes through pieces, each a request of one span. The next page begins below the id of this page's oldest
+    row, the cursor, so that new rows shift nothing. A piece ends with an empty page, a page without a cursor, or a
+    repeated cursor. If the endpoint returns all rows each time (`whole`), a page that is not full is also the last.
+
+    A page is full if it has the number of rows asked for. It is also full if the first page is shorter but has a round
+    number of rows, because an exchange may have a lower maximum of its own; if rows beyond it were taken as gone, a
+    waiting order would be lost silently. A list of exactly that length costs one more call. A full page that repeats in
+    place of older rows is an error, since nothing says how many rows are missing.
+
+    After an error or a cancellation, the following `next` reads the same page again.
     """
 
     def __init__(self, read: ReadPage[Row], pieces: Iterable[Request[Row]]) -> None:
@@ -59,7 +61,7 @@ class PageWalk(Generic[Row]):
 
     @property
     def request(self) -> Request[Row] | None:
-        """What the following `next` asks for."""
+        """The request of the following `next`."""
         return self._request
 
     async def __aiter__(self) -> AsyncIterator[Reply[Row]]:
@@ -67,7 +69,7 @@ class PageWalk(Generic[Row]):
             yield reply
 
     async def next(self) -> Reply[Row] | None:
-        """The following page with the rows that did not come before, None at the end; raises `ExchangeError`."""
+        """Read the next page with the rows not seen before, None at the end; raises `ExchangeError`."""
         while (request := self._request) is not None:
             first = self._pages_of_piece == 0
             reply = await self._read(request)
@@ -91,13 +93,13 @@ class PageWalk(Generic[Row]):
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
     def _next_cursor(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> str | None:
-        """The id the next page of this piece begins below, None where this was its last."""
+        """Return the id below which the next page of this piece begins; None after its last page."""
         endpoint, cursor = endpoint_of(type(request)), reply.cursor
         rule = endpoint.page
         if rule is None or cursor is None or not reply.count:
             return None
         requested_rows = min(getattr(request, "limit", None) or rule.default, rule.maximum)
-        if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
+        if self._pages_of_piece > 1 and not fresh.count:  # only repeated rows: the exchange does not page here
             _refuse_full(reply, requested_rows, endpoint)
             return None
         if self._pages_of_piece == 1:
@@ -105,15 +107,15 @@ class PageWalk(Generic[Row]):
         if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
         if self._note_came_before(request, cursor):
-            if not fresh.rows:  # what cannot be read, or is of another product type, came again with the rest
+            if not fresh.rows:  # unreadable rows, or those of another product type, came again with the rest
                 _refuse_full(reply, requested_rows, endpoint)
             return None
         return cursor
 
     def _note_came_before(self, request: Request[Row], cursor: str) -> bool:
-        """Note a cursor; whether it came before, told from the last page's and from a landmark.
+        """Note a cursor; True if it came before, by the last page's cursor and by a landmark.
 
-        The landmark is set anew at the 1st, 2nd, 4th, 8th … cursor, as Brent finds a cycle without keeping all of it.
+        The landmark moves at the 1st, 2nd, 4th, 8th … cursor (Brent's cycle detection), so not every cursor is kept.
         """
         if cursor in (self._landmark, str(getattr(request, "id_less_than", None))):
             return True
@@ -135,7 +137,7 @@ class PageWalk(Generic[Row]):
 
 
 def _refuse_full(reply: Reply[Row], requested_rows: int, endpoint: Endpoint) -> None:
-    """Raise UnreadableReply for a full page that came again: older rows may be there, and cannot be read."""
+    """Raise UnreadableReply for a repeated full page: there may be older rows, which cannot be read."""
     if reply.count == requested_rows > 1:
         raise UnreadableReply(
             SAME_PAGE_AGAIN, endpoint=endpoint.name, remedy="Look for the rest on the exchange's site."
@@ -150,9 +152,10 @@ def walk(
     start_ms: int | None = None,
     end_ms: int | None = None,
 ) -> PageWalk[Row]:
-    """A walk through one stretch as the request has it, or from `end_ms` (now) back to `start_ms` in spans.
+    """Walk through the stretch of the request, or from `end_ms` (now) back to `start_ms` in spans.
 
-    It goes back no further than the exchange tells, or ten years where that is not said: a start of 0 is the beginning.
+    It goes back only as far as the exchange reports, or ten years if no limit is known: a start of 0 means the
+    beginning.
     """
     rule = request.time_rule
     if rule is None or start_ms is None:

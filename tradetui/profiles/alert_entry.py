@@ -1,4 +1,4 @@
-"""One entry of a profile's list `alerts`: its event and its channels."""
+"""One entry of the list `alerts` in a profile: an event and its channels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LEVEL_FIELDS: Final[Mapping[RuleKind, tuple[str, ...]]] = {
     RuleKind.TODAY_RESULT_BELOW: ("percent", "amount"),
     RuleKind.PRICE_CROSSES: ("price",),
 }
-"""The field that holds the level of each kind that has one, or the fields of which one does."""
+"""The field that holds the threshold of each kind of alert; for a kind with two fields, one of them is given."""
 _WITHOUT_SYMBOL: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.TODAY_RESULT_BELOW, RuleKind.LINK_LOST})
 
 
 class AlertRule(StrictSettings):
-    """One alert; the field `when` says which of the others it takes."""
+    """One alert; `when` decides which other fields it takes."""
 
     when: RuleKind = Field(description="what the alert is about: " + ", ".join(RuleKind))
     to: tuple[Channel, ...] = Field(
@@ -78,12 +78,12 @@ class AlertRule(StrictSettings):
     @classmethod
     def _level_fits(cls, level: Decimal | None, info: ValidationInfo) -> Decimal | None:
         kind = info.data.get("when")
-        if kind is None:  # that is an error of its own
+        if kind is None:  # reported as an error of its own
             return level
         fields, field = _LEVEL_FIELDS.get(kind, ()), str(info.field_name)
         earlier_level = next((name for name in fields if info.data.get(name) is not None), None)
         if level is None:
-            # Of several fields the last one says that none was given.
+            # If a kind has several fields, the last one reports that none was given.
             if fields and field == fields[-1] and earlier_level is None:
                 raise ValueError(f"must be given{' (or percent)' * (len(fields) > 1)}, since when is {kind}")
             return None
@@ -112,7 +112,7 @@ class AlertRule(StrictSettings):
 
 
 def entry_of(rule: Rule) -> dict[str, object]:
-    """The entry of a rule, as `alerts` of a profile takes it."""
+    """Return a rule as an entry of a profile's `alerts`."""
     condition = rule.condition
     fields = _LEVEL_FIELDS.get(condition.kind, ())
     field = next((name for name in fields if (name == "percent") == condition.is_percent), "".join(fields[:1]))
@@ -131,8 +131,8 @@ def entry_of(rule: Rule) -> dict[str, object]:
 def checked_rules(entries: object, *, has_command: bool) -> tuple[AlertRule, ...]:
     """Return the alerts of a profile.
 
-    Raises BrokenEntry where an entry breaks a rule of its own; ValueError where it is no list, two have one name, or
-    one needs the command that the profile does not have.
+    Raises BrokenEntry if an entry breaks a rule of its own; ValueError if `entries` is not a list, two alerts have one
+    name, or an alert needs a command and the profile has none.
     """
     if not isinstance(entries, list | tuple) or not all(isinstance(entry, dict | AlertRule) for entry in entries):
         raise ValueError("must be a list of tables [[profiles.NAME.alerts]]")

@@ -1,4 +1,4 @@
-"""Explains a setting of a profile that breaks its rule: its name, the rule and its meaning."""
+"""Explains a setting that breaks its rule: its name, the rule and its meaning."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _RULES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("float_parsing", "float_type", "int_from_float", "int_parsing", "int_type"), "must be a number"),
     **dict.fromkeys(("decimal_parsing", "decimal_type"), "must be a number"),
 }
-"""Rules in the terms of TOML, by pydantic's name of the error, whose own message is for programmers."""
+"""Rules in the terms of TOML, by pydantic's error type; pydantic's own messages are for programmers."""
 
 
 def explained(broken: BrokenSetting, location: str) -> ConfigurationError:
-    """The error that names the setting, its rule and what to do; `location` is where it was given."""
+    """Make the error that names the setting, its rule and the next step; `location` is where it was given."""
     path = broken.path
     top = path[0] if path else ""
     refused = partial(ConfigurationError, location=location, key=".".join(path))
@@ -61,5 +61,5 @@ def _setting(top: str, path: Sequence[str]) -> FieldInfo | None:
 
 
 def _fields_within(path: Sequence[str]) -> list[str]:
-    """The keys of a path below its first key, without the numbers of a list's entries."""
+    """Return the keys of a path below its first key, without the index of a list entry."""
     return [part for part in path[1:] if not part.isdecimal()]

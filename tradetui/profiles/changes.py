@@ -1,4 +1,4 @@
-"""Differences between a profile now and as the running session was opened, and when each takes effect."""
+"""The differences between a profile now and at the start of the session, and when each takes effect."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tradetui.profiles.model import Profile
 
 SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
 ALERTS: Final = "alerts"
-"""The rules of alerts, which a session goes by as soon as they are read; what they run and how takes a restart."""
+"""The alert rules, which take effect as soon as they are read. The command and how often it runs take a restart."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
 _UNSPOKEN: Final = frozenset({"proxy", "credentials", "alert_command", "alerts"})
-"""Settings that may hold a secret, or the way to one, or a long list: only their names are reported."""
+"""Settings that may hold a secret or lead to one, or hold a long list: only their names are reported."""
 _NOT_SET: Final = "not set"
 
 
 class Effect(StrEnum):
-    """When a changed setting takes effect in a session that runs."""
+    """When a changed setting takes effect in a running session."""
 
     NOW = "now"
     STRICTER_NOW = "stricter"
@@ -31,7 +31,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One setting that reads otherwise; `before` and `after` as a configuration would have them, without secrets."""
+    """One changed setting; `before` and `after` are written as in a configuration, without secrets."""
 
     key: str
     before: str
@@ -44,19 +44,19 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class Reconfigured:
-    """The settings a session goes on with: `profile` is never looser than the one it was opened with."""
+    """The settings a session continues with: `profile` is never looser than at its start."""
 
     profile: Profile
     changes: tuple[SettingChange, ...]
     no_symbol_left: bool = False
-    """Whether no symbol is allowed both before and after, so that the session only reads until a restart."""
+    """True if no symbol is allowed both before and after; the session then only reads until a restart."""
 
 
 def reconfigured(opened: Profile, configured: Profile) -> Reconfigured:
-    """The settings a running session goes on with once its configuration was read again.
+    """Return the settings a running session continues with after its configuration was read again.
 
-    The screen's settings, the rules of alerts and every stricter limit are taken at once. A looser mode or limit, and
-    the session's foundations, are named as changes that need a restart.
+    The screen's settings, the alert rules and every stricter limit take effect at once. A looser mode or limit, and
+    every other setting, are reported as changes that need a restart.
     """
     changes = tuple(_changes(opened, configured))
     taken = {name: getattr(configured, name) for name in SCREEN_SETTINGS | {ALERTS}}
@@ -64,7 +64,7 @@ def reconfigured(opened: Profile, configured: Profile) -> Reconfigured:
         if change.effect is Effect.STRICTER_NOW:
             taken[change.key] = getattr(configured, change.key)
     if opened.max_reversal_value is None and "max_reversal_value" in taken:
-        # Without a maximum every LIVE reversal is confirmed by typing, which a maximum would end.
+        # Without a maximum every LIVE reversal is confirmed by typing. A new maximum would end that.
         taken["typed_above"] = Decimal(0)
         changes = tuple(
             replace(change, effect=Effect.RESTART) if change.key == "typed_above" else change for change in changes
@@ -109,7 +109,7 @@ def _effect(name: str, before: object, after: object) -> Effect:
 
 
 def _symbol_changes(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[SettingChange]:
-    """Symbols that are left out count at once, symbols that are added after a restart; an empty list allows each."""
+    """Removed symbols take effect at once, added symbols after a restart; an empty list allows every symbol."""
     removed = bool(after) and (not before or not set(before) <= set(after))
     added = bool(before) and (not after or not set(after) <= set(before))
     for applies, effect in ((removed, Effect.STRICTER_NOW), (added, Effect.RESTART)):

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class ConfigurationError(Exception):
-    """A setting that cannot be used.
+    """A setting cannot be used.
 
-    `location` is the file (with its line), the variable or the flag; `key` the setting; `rule` its rule; `remedy` the
+    `location` is its file (with the line), variable or flag; `key` the setting; `rule` the rule it breaks; `remedy` the
     next step.
     """
 
@@ -29,11 +29,11 @@ class ConfigurationError(Exception):
 
 
 class NoProfile(ConfigurationError):
-    """No configuration at all: nothing was written and nothing is in the environment."""
+    """There is no configuration, neither in a file nor in the environment."""
 
 
 class BrokenSetting(NamedTuple):
-    """A setting by its path within its table, pydantic's name of what is wrong, and the rule in words."""
+    """A setting by its path within its table, pydantic's error type, and the rule in words."""
 
     path: tuple[str, ...]
     kind: str
@@ -41,7 +41,7 @@ class BrokenSetting(NamedTuple):
 
 
 class BrokenEntry(ValueError):
-    """An entry of a list breaks a rule of its own; the path of `setting` begins with the entry's number."""
+    """An entry of a list breaks a rule of its own; the path of `setting` begins with the entry's index."""
 
     def __init__(self, setting: BrokenSetting) -> None:
         super().__init__(setting.rule)
@@ -49,7 +49,7 @@ class BrokenEntry(ValueError):
 
 
 def first_broken(problem: ValidationError) -> BrokenSetting:
-    """The setting to begin with: the first, but before it an unknown key of its table, which may be meant for it."""
+    """Return the error to report: the first, or an unknown key in its table, which may be a misspelling of it."""
     first, *others = problem.errors(include_url=False)
     table = first["loc"][:-1]
     unknown = (error for error in others if error["type"] == "extra_forbidden" and error["loc"][:-1] == table)
@@ -62,6 +62,6 @@ def first_broken(problem: ValidationError) -> BrokenSetting:
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """The end of a sentence that names the known word nearest to one that is not known; empty where none is near."""
+    """Return the end of a sentence that suggests the known word nearest to `word`; empty if none is near."""
     near = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {near[0]}?" if near else ""

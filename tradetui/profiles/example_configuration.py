@@ -1,4 +1,4 @@
-"""The example configuration, made from the model of a profile: every setting with its meaning."""
+"""Makes the example configuration from the model of a profile: every setting with its meaning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ALERT_EXAMPLES: Sequence[Mapping[str, Any]] = (
 
 
 def example_text() -> str:
-    """Every key of the model with its meaning, ready to load."""
+    """Return every key of the model with its meaning, ready to load."""
     lines = [
         "# tradetui configuration. Copy it to the path that `tradetui doctor` names and change what you need.",
         "# Every key a profile can have is here; only base_url has no default.",
@@ -63,7 +63,7 @@ def example_text() -> str:
 
 
 def _settings(model: type[BaseModel], examples: Mapping[str, Any], tables: Collection[str] = ()) -> list[str]:
-    """A model's settings, each with its example, else its default; `tables` are those that stand elsewhere."""
+    """Write a model's settings, each with its example or its default; `tables` are left out."""
     lines: list[str] = []
     for name, field in model.model_fields.items():
         if name not in tables:
@@ -90,7 +90,7 @@ def _entry(name: str, description: str | None, value: Any, default: Any) -> list
 
 
 def _assignment(name: str, value: Any) -> str:
-    """One `key = value` on one line; tomli-w puts each element of a list on a line of its own."""
+    """Write `key = value` on one line; tomli-w puts each element of a list on a line of its own."""
     if isinstance(value, list):
         items = (tomli_w.dumps({"item": item}).rstrip().removeprefix("item = ") for item in value)
         return f"{name} = [{', '.join(items)}]"

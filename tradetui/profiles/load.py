@@ -1,4 +1,4 @@
-"""Reads profiles from files, the environment and the command line, in that order of rising weight."""
+"""Reads profiles from files, the environment and the command line; later sources override earlier ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE"
 
 @dataclass(frozen=True)
 class Flags:
-    """The global flags of the command line; a flag that was not given is None or False."""
+    """The global flags of the command line; a flag not given is None or False."""
 
     config: Path | None = None
     profile: str | None = None
@@ -42,7 +42,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class LoadedProfile:
-    """A profile ready for use, with its name and the directories that belong to it."""
+    """A profile ready for use, with its name and its directories."""
 
     name: str
     profile: Profile
@@ -57,7 +57,7 @@ class LoadedProfile:
 
 @dataclass(frozen=True)
 class _Source:
-    """One profile's settings as written, with the file they stand in."""
+    """One profile's settings as written, with their file."""
 
     settings: Mapping[str, Any]
     file: Path
@@ -66,10 +66,10 @@ class _Source:
 
 
 def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
-    """Return the chosen profile: files, overlaid by environment and flags.
+    """Return the chosen profile; environment and flags override its file.
 
-    Raises NoProfile where nothing is configured anywhere, ConfigurationError where a file cannot be read or a value
-    breaks its rule.
+    Raises NoProfile if nothing is configured anywhere, ConfigurationError if a file cannot be read or a value breaks
+    its rule.
     """
     file = paths.config_file(environ, flags.config)
     sources, default = _read_sources(file, explicit=bool(flags.config or environ.get("TRADETUI_CONFIG")))
@@ -123,14 +123,14 @@ def _no_default(sources: Mapping[str, _Source], file: Path) -> ConfigurationErro
 
 @dataclass(frozen=True)
 class KnownProfiles:
-    """The names of every profile, and which of them the configuration file names as the default, if it does."""
+    """The names of all profiles, and the default that the configuration file names, if any."""
 
     names: tuple[str, ...]
     written_default: str | None
 
     @property
     def default(self) -> str | None:
-        """The profile that is opened where none is named; None where there is none or it is not clear which."""
+        """The profile that is opened if none is named; None if there is none or several could be meant."""
         if self.written_default is not None:
             return self.written_default if self.written_default in self.names else None
         return self.names[0] if len(self.names) == 1 else None
@@ -143,7 +143,7 @@ def known_profiles(environ: Mapping[str, str], config: Path | None) -> KnownProf
 
 
 def profiles_dir(config_file: Path) -> Path:
-    """Return the directory in which each new profile has a file of its own."""
+    """Return the directory that holds one file for each new profile."""
     return config_file.parent / "profiles.d"
 
 
@@ -152,7 +152,7 @@ def keys_dir(config_file: Path) -> Path:
 
 
 def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], str | None]:
-    """Every profile by its name, and the one that the configuration file names as the default."""
+    """Return every profile by name, and the default that the configuration file names."""
     sources: dict[str, _Source] = {}
     default: str | None = None
     if file.is_file():
@@ -175,7 +175,7 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
 
 
 def _own_settings(file: Path, tree: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a profile's own file, where they may stand in a table [profiles.NAME] as in config.toml too."""
+    """Return the settings of a profile's own file; as in config.toml, they may be in a table [profiles.NAME]."""
     tables = tree.pop("profiles", {})
     table = tables.get(file.stem) if isinstance(tables, dict) else None
     if tables and (not isinstance(table, dict) or len(tables) > 1):
@@ -230,7 +230,7 @@ def _parse(file: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, str]]:
-    """Settings from environment and flags, each with the name of its source."""
+    """Return settings from environment and flags, each with the name of its source."""
     overlay: dict[str, tuple[Any, str]] = {}
     if value := environ.get("TRADETUI_BASE_URL"):
         overlay["base_url"] = (value, "TRADETUI_BASE_URL")
@@ -256,7 +256,7 @@ def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, s
 
 
 def without_password(proxy_flag: str) -> str:
-    """Return the value of `--proxy`; raises ConfigurationError where it has a password."""
+    """Return the value of `--proxy`; raises ConfigurationError if it holds a password."""
     user_info, at_sign, _ = proxy_flag.rpartition("@")
     if at_sign and ":" in user_info.partition("://")[2]:
         raise ConfigurationError(
@@ -287,7 +287,7 @@ def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Map
     try:
         return Profile.model_validate(settings)
     except ValidationError as problem:
-        from tradetui.profiles.broken_setting import explained  # most configurations are sound
+        from tradetui.profiles.broken_setting import explained  # most configurations are valid
 
         broken = first_broken(problem)
         raise explained(broken, _location_of(broken.path, source, overlay)) from None
@@ -311,9 +311,9 @@ _KEY = re.compile(r"^\s*(?P<name>[A-Za-z0-9_.\"'-]+)\s*=")
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
-    """Return the 1-based line of the key at `path` in a TOML text, or of its nearest parent there is.
+    """Return the 1-based line of the key at `path` in a TOML text, or of its nearest existing parent.
 
-    An entry of a list of tables is named by its number, from 0.
+    An entry of a list of tables is named by its 0-based index.
     """
     best: tuple[int, int] | None = None
     table: list[str] = []

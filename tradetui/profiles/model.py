@@ -1,7 +1,7 @@
 """The model of a profile: the one source of every setting's name, rule, default and explanation.
 
-`config.example.toml` and the messages about wrong values are made from this model: `description` says what a setting
-means, and `title` says in words what its `pattern` demands.
+`config.example.toml` and the messages about wrong values are made from it. `description` says what a setting means, and
+`title` what its `pattern` demands.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     AlertRules = tuple[AlertRule, ...]
 else:
-    AlertRules = tuple[Any, ...]  # `Profile._alerts` reads them; the first paint does not wait for what does
+    AlertRules = tuple[Any, ...]  # read by `_alerts`; the first paint does not wait for the import of AlertRule
 
 PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
@@ -34,7 +34,7 @@ NO_PROXY = "none"
 def check_base_url(value: str) -> str:
     """Return the address without a trailing slash.
 
-    Raises ValueError: not https (http is for loopback only), no host, or a user name, path, query in it.
+    Raises ValueError if it is not https (http is for loopback only), has no host, or holds a user name, path or query.
     """
     try:
         return parse_base_url(value).url
@@ -55,7 +55,7 @@ _PollSeconds = Annotated[float, Field(ge=0.5, le=3600)]
 
 
 class CredentialSource(StrictSettings):
-    """The source of the API key, its secret and its passphrase; exactly one place."""
+    """The one source of the API key, its secret and its passphrase."""
 
     source: Literal["environment", "command", "keyring", "file"] = Field(
         default="environment",
@@ -91,7 +91,7 @@ class CredentialSource(StrictSettings):
 
 
 class Intervals(StrictSettings):
-    """Seconds between the end of a poll and the start of the next, while its panel is shown."""
+    """Seconds between the end of one poll and the start of the next while the panel is shown."""
 
     fills: _PollSeconds = Field(default=1.0, description="futures fills")
     positions: _PollSeconds = Field(default=2.0, description="positions")
@@ -248,10 +248,10 @@ class Profile(StrictSettings):
     def _alerts(cls, entries: object, info: ValidationInfo) -> object:
         if not entries:
             return ()
-        # Most starts have no list, and the first paint waits for what is imported before it.
+        # Most profiles have no list, and the first paint waits for every import before it.
         from tradetui.profiles.alert_entry import checked_rules
 
-        # `alert_command` is declared above, and so read before; where it broke its rule, that is the error to name.
+        # `alert_command` is declared above and so already validated; if it broke its rule, that is the error to report.
         return checked_rules(entries, has_command=bool(info.data.get("alert_command", True)))
 
     @field_validator("timezone")

@@ -28,18 +28,18 @@ def data_dir(environ: Mapping[str, str], flag: Path | None = None, profile: Path
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return where the registry of journals lives: `TRADETUI_STATE_DIR` or the user's state directory.
+    """Return the directory of the journal registry: `TRADETUI_STATE_DIR` or the user's state directory.
 
-    It is the user's, whatever the data directory, and not emptied as the runtime directory is.
+    It does not depend on the data directory, and unlike the runtime directory it is not emptied.
     """
     return _path_in(environ, "TRADETUI_STATE_DIR") or platformdirs.user_state_path(APP_NAME)
 
 
 def runtime_dir(environ: Mapping[str, str]) -> Path:
-    """Return where the shared rate budget lives: `TRADETUI_RUNTIME_DIR` or the user's runtime directory.
+    """Return the directory of the shared rate budget: `TRADETUI_RUNTIME_DIR` or the user's runtime directory.
 
-    Where a login gave none (cron, a bare container), the user's cache directory stands in: a fixed name in a
-    directory that everybody may write to could be somebody else's.
+    If the login set none (cron, a bare container), the user's cache directory is used: in a directory that everybody
+    may write to, a fixed name could belong to somebody else.
     """
     if runtime_path := _path_in(environ, "TRADETUI_RUNTIME_DIR"):
         return runtime_path

@@ -1,4 +1,4 @@
-"""The way to a profile's exchange: which proxy it leads through, and which certificates are trusted on it."""
+"""The route to a profile's exchange: its proxy and the certificates it trusts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CA_VARIABLE: Final = "SSL_CERT_FILE"
 
 @dataclass(frozen=True)
 class Route:
-    """The proxy with where it is set, and the file of certificates that stands in for the usual ones, if any."""
+    """The proxy with its source, and the certificate file that replaces the usual one, if any."""
 
     proxy: Proxy | None = None
     proxy_source: str = ""
@@ -30,20 +30,20 @@ class Route:
 
     @property
     def proxy_text(self) -> str:
-        """The proxy's address without user and password, and where it is set; empty without one."""
+        """The proxy's address without user and password, and its source; empty without a proxy."""
         return f"{self.proxy.address} (from {self.proxy_source})" if self.proxy else ""
 
     @property
     def ca_file_text(self) -> str:
-        """The file of certificates in force and the variable; empty where it is the one that came with httpx."""
+        """The certificate file in use and its variable; empty if it is the one that comes with httpx."""
         return f"{self.ca_file} (from {CA_VARIABLE})" if self.ca_file else ""
 
 
 def route_of(loaded: LoadedProfile) -> Route:
     """Resolve a profile's proxy and SSL_CERT_FILE.
 
-    Raises ConfigurationError for an unusable proxy in the environment, a password where others may read it, a missing
-    package, or a file of certificates that cannot be read.
+    Raises ConfigurationError for an unusable proxy in the environment, a password that others may read, a missing
+    package, or a certificate file that cannot be read.
     """
     origin = parse_base_url(loaded.profile.base_url)
     proxy, source = (None, "") if is_loopback(origin.host) else _proxy_of(loaded)
@@ -85,7 +85,7 @@ def _proxy_of(loaded: LoadedProfile) -> tuple[Proxy | None, str]:
 def _trusting(ca_file: str) -> ssl.SSLContext:
     try:
         return verifying_tls(ca_file)
-    except OSError as problem:  # an SSLError is one: the file holds no certificates
+    except OSError as problem:  # including SSLError: the file holds no certificates
         why = "holds no certificates" if isinstance(problem, ssl.SSLError) else f"cannot be read: {problem.strerror}"
         raise ConfigurationError(
             why, location=ca_file, key=CA_VARIABLE, remedy="Name a file of certificates (PEM), or unset the variable."

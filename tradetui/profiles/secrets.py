@@ -1,4 +1,4 @@
-"""Fetches an API key with its secret and passphrase from the one place a profile names."""
+"""Fetches an API key with its secret and passphrase from the one source that a profile names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("api_key", "secret", "passphrase")
 _VARIABLES: Final = ("API_KEY", "API_SECRET", "PASSPHRASE")
-"""Endings of the environment variables of the fields, behind the prefix."""
+"""The endings of the environment variables of the fields; the prefix comes before them."""
 _COMMAND_S: Final = 30
 PEM_BEGIN: Final = "-----BEGIN "
 """The beginning of an RSA API key's private key."""
@@ -31,7 +31,7 @@ PEM_BEGIN: Final = "-----BEGIN "
 def fetch_credentials(loaded: LoadedProfile) -> Credentials:
     """Return the profile's key.
 
-    Raises ConfigurationError where the place does not exist, is readable by others, or lacks one of the three.
+    Raises ConfigurationError if the source does not exist, is readable by others, or lacks one of the three fields.
     """
     source = loaded.profile.credentials
     names: tuple[str, ...] = FIELDS
@@ -57,7 +57,7 @@ def fetch_credentials(loaded: LoadedProfile) -> Credentials:
         )
     is_rsa = source.rsa or values["secret"].startswith(PEM_BEGIN)
     check_characters(values, location, is_rsa=is_rsa)
-    from tradetui.exchange.credentials import Credentials  # what signs is not needed before there is a key
+    from tradetui.exchange.credentials import Credentials  # nothing signs before there is a key
 
     return Credentials(values["api_key"], values["secret"], values["passphrase"], is_rsa)
 
@@ -65,13 +65,13 @@ def fetch_credentials(loaded: LoadedProfile) -> Credentials:
 def check_characters(values: Mapping[str, str], location: str, *, is_rsa: bool) -> None:
     """Refuse a key with impossible characters.
 
-    Raises ConfigurationError with the field that must be copied again.
+    Raises ConfigurationError, which names the field to copy again.
     """
     refused = partial(ConfigurationError, location=location, key="credentials")
     if not values["api_key"].isascii() or not values["passphrase"].isascii():
         raise refused("key and passphrase must be plain ASCII", remedy="Copy them again.")
     for name in FIELDS:
-        lines = values[name].splitlines() if name == "secret" and is_rsa else [values[name]]  # PEM has many
+        lines = values[name].splitlines() if name == "secret" and is_rsa else [values[name]]  # a PEM has many lines
         if not all(line.isprintable() for line in lines):
             remedy = "Copy it again, without any characters around it."
             raise refused(f"{name} holds a line break or another control character", remedy=remedy)
@@ -80,7 +80,7 @@ def check_characters(values: Mapping[str, str], location: str, *, is_rsa: bool) 
 def refuse_wider_than_owner(file: Path) -> None:
     """Refuse a file of secrets that anyone but its owner may read.
 
-    Raises ConfigurationError with the `chmod` to run, or because the file is a link.
+    Raises ConfigurationError, with the `chmod` to run or because the file is a link.
     """
     refused = partial(ConfigurationError, location=str(file))
     try:
@@ -135,7 +135,7 @@ def _from_keyring(service: str, name: str) -> dict[str, str]:
 
 
 def fields_of_json(text: str, location: str) -> dict[str, str]:
-    """The fields of a key in a JSON object; raises ConfigurationError."""
+    """Return the fields of a key in a JSON object; raises ConfigurationError."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
@@ -151,7 +151,7 @@ def _from_file(file: Path) -> dict[str, str]:
     refuse_wider_than_owner(file)
     try:
         values = read_toml(file)
-    except NotToml:  # what is wrong may quote a secret
+    except NotToml:  # the message may quote a secret
         raise ConfigurationError(
             "not readable as TOML",
             location=str(file),
@@ -168,20 +168,20 @@ def _known_fields(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def read_keyring(service: str, user: str) -> str | None:
-    """The text kept under this name, None where there is none; raises ConfigurationError."""
+    """Return the text stored under this name, None if there is none; raises ConfigurationError."""
     with _keyring(service) as keyring:
         text: str | None = keyring.get_password(service, user)
         return text
 
 
 def write_keyring(service: str, user: str, text: str) -> None:
-    """Keep a text under this name, replacing what was there; raises ConfigurationError."""
+    """Store a text under this name, replacing any other; raises ConfigurationError."""
     with _keyring(service) as keyring:
         keyring.set_password(service, user, text)
 
 
 def delete_from_keyring(service: str, user: str) -> None:
-    """Forget what is kept under this name, if anything is; raises ConfigurationError."""
+    """Delete the text stored under this name, if any; raises ConfigurationError."""
     with _keyring(service) as keyring:
         if keyring.get_password(service, user) is not None:
             keyring.delete_password(service, user)

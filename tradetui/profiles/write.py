@@ -1,4 +1,4 @@
-"""Writes new profiles, and the line that names the default; nothing else of the user's."""
+"""Writes new profiles and the line that names the default, and changes nothing else of the user's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEFAULT_LINE = re.compile(r"""^default_profile[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*'
 
 
 def check_name(name: str, location: str) -> None:
-    """Refuse what cannot be a profile's name, which is its file's too; raises ConfigurationError."""
+    """Refuse a name that cannot be a profile's, and so its file's; raises ConfigurationError."""
     if not _NAME.fullmatch(name):
         raise ConfigurationError(
             "must be 1 to 32 letters, digits, - or _", location=location, remedy="Choose another name."
@@ -28,9 +28,9 @@ def check_name(name: str, location: str) -> None:
 
 
 def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None:
-    """Write a new profile's file, mode 0600 in a directory of mode 0700, synced and in one step.
+    """Write a new profile's file in one step and sync it, with mode 0600 in a directory of mode 0700.
 
-    Raises ConfigurationError where the file exists already, or cannot be written.
+    Raises ConfigurationError if the file exists already or cannot be written.
     """
     try:
         make_private_directory(file.parent)
@@ -49,9 +49,9 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
 
 
 def write_default(config_file: Path, name: str) -> None:
-    """Make a profile the default: change or add that one line of the configuration file, or make the file.
+    """Make a profile the default: change or add that one line in the configuration file, or make the file.
 
-    Raises ConfigurationError where the file cannot be written, or not without changing more of it.
+    Raises ConfigurationError if the file cannot be written, or if more than this line would have to change.
     """
     line = tomli_w.dumps({"default_profile": name})
     if not config_file.exists():

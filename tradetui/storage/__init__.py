@@ -1,1 +1,1 @@
-"""The ground floor beside `wire`, for every room that stores files on this machine."""
+"""Stores files on this machine. Beside `wire` this is the ground floor, which every room may use."""

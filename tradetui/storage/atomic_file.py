@@ -1,4 +1,4 @@
-"""Writes files in one step: a reader finds the old text or the new one, never a part of either."""
+"""Writes files in one step: a reader gets the old text or the new text, never a part of either."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ _ABANDONED_AFTER_S = 86_400
 def atomic_writer(
     file: Path, *, overwrite: bool = True, mode: int = _OWNER_ONLY, durable: bool = True
 ) -> Iterator[TextIO]:
-    """A stream whose text becomes the file, synced, once the block ends without an error; after one nothing is left.
+    """Open a stream whose text replaces `file`, synced, when the block ends without an error; an error leaves no trace.
 
-    Meanwhile the text lies beside the file, under a name such as `.state.toml.k3x0a_b1.tradetui`. Such files in its
-    directory that nobody wrote to for a day, since their program was killed, are removed. Line ends are written as they
-    are given.
+    Until then the text is in a temporary file beside it, such as `.state.toml.k3x0a_b1.tradetui`. Temporary files of
+    killed programs are removed from the directory a day after the last write. Line ends are written as given.
 
-    The directory of `file` must exist. `mode` holds the permissions of the new file. If `durable` is False, the system
+    The directory of `file` must exist. `mode` is the permissions of the new file. If `durable` is False, the system
     decides when the directory's entry reaches the disk.
 
-    Raises FileExistsError where `overwrite` is False and the name is taken, even meanwhile by another program; OSError
-    where the file cannot be written.
+    Raises FileExistsError if `overwrite` is False and the name is taken, even if another program takes it meanwhile;
+    OSError if the file cannot be written.
     """
     if not overwrite and file.exists():
         raise FileExistsError(f"{file} exists")
@@ -52,16 +51,16 @@ def atomic_writer(
 
 
 def write_text(file: Path, text: str, *, overwrite: bool = True, mode: int = _OWNER_ONLY, durable: bool = True) -> None:
-    """Write a whole file in one step; the arguments and errors are those of `atomic_writer`."""
+    """Write a whole file in one step; arguments and errors as for `atomic_writer`."""
     with atomic_writer(file, overwrite=overwrite, mode=mode, durable=durable) as stream:
         stream.write(text)
 
 
 def write_synced(file: Path, text: str, *, new: bool) -> None:
-    """Write a file of mode 0600 in place, and sync it; a link of that name is not followed.
+    """Write a file of mode 0600 in place and sync it; a symbolic link is not followed.
 
-    A crash may leave it torn: use it for names that no reader takes for the whole text. The directory must exist.
-    Raises FileExistsError where it must be `new` and the name is taken; OSError where it cannot be written.
+    A crash may leave the file incomplete, so no reader may take this file for a whole text. The directory must exist.
+    Raises FileExistsError if `new` is True and the name is taken; OSError if the file cannot be written.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_EXCL if new else os.O_TRUNC)
     with os.fdopen(os.open(file, flags, _OWNER_ONLY), "w", encoding="utf-8") as stream:
@@ -72,7 +71,7 @@ def write_synced(file: Path, text: str, *, new: bool) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Sync a directory, so that the names in it outlive a power cut; raises OSError."""
+    """Sync a directory, so that its entries survive a power cut; raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -81,7 +80,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _remove_abandoned(directory: Path, now_s: float) -> None:
-    """Remove unfinished files of programs that were killed; what cannot be removed stays."""
+    """Remove the temporary files of programs that were killed; keep those that cannot be removed."""
     with suppress(OSError):
         for entry in os.scandir(directory):
             is_unfinished = _UNFINISHED.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
@@ -90,9 +89,11 @@ def _remove_abandoned(directory: Path, now_s: float) -> None:
 
 
 def _linked(temporary_file: Path, file: Path) -> bool:
-    """Give a written file its free name; False on a file system without links. Raises FileExistsError."""
+    """Link a written file to its final name if it is free; False on a file system without links. Raises
+    FileExistsError.
+    """
     try:
-        # Unlike a rename, a link fails where another program has just made a file of that name.
+        # Unlike a rename, a link fails if another program has just made a file of that name.
         file.hardlink_to(temporary_file)
     except FileExistsError:
         raise

@@ -1,4 +1,4 @@
-"""Which boot of the machine this is: CLOCK_MONOTONIC can be compared within one boot only."""
+"""Identifies the current boot of the machine, because CLOCK_MONOTONIC can be compared only within one boot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @cache
 def boot_id() -> str:
-    """An id that differs from boot to boot; empty where the system gives none."""
+    """Return an id that differs from boot to boot; empty if the system gives none."""
     if sys.platform == "darwin":
         return _sysctl_text(b"kern.bootsessionuuid")
     try:

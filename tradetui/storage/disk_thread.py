@@ -1,4 +1,4 @@
-"""Runs disk work on one thread of its own, or in place where time is virtual."""
+"""Runs disk work on a thread of its own, or at once when time is virtual."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ T = TypeVar("T")
 
 
 class Disk(Protocol):
-    """Runs blocking work without holding up the loop."""
+    """Runs blocking work without blocking the event loop."""
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the work; one piece at a time, in order."""
+        """Return the result of the work; calls run one at a time, in order."""
 
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of work, waited for; for threads other than the loop's."""
+        """Wait for the work and return its result; for threads other than the loop's."""
 
     def close(self) -> None:
-        """Take no more work; what was begun runs to its end."""
+        """Accept no more work; work already begun runs to its end."""
 
 
 class InlineDisk:
@@ -37,7 +37,7 @@ class InlineDisk:
 
 
 class ThreadDisk:
-    """Runs work on one thread, so that SQLite connections stay where they were made."""
+    """Runs work on one thread, because a SQLite connection must be used by the thread that made it."""
 
     def __init__(self, name: str = "disk") -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
@@ -46,7 +46,7 @@ class ThreadDisk:
         return await self.submit(work, *args, **kwargs)
 
     def submit(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-        """Begin work now, in its turn on the thread; its result is a future of the running loop."""
+        """Queue work on the thread at once; return its result as a future of the running loop."""
         return asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(*args, **kwargs))
 
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Directories that only their owner can look into, whatever the umask, and existing wider ones closed to others."""
+"""Makes directories that only their owner can read, whatever the umask, and closes existing ones to others."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _OTHERS: Final = 0o077
 
 
 def make_private_directory(directory: Path) -> None:
-    """Make a directory with its missing parents, each of mode 0700; those that exist stay as they are.
+    """Make a directory and its missing parents with mode 0700; existing ones stay unchanged.
 
-    Raises OSError where one of them cannot be made, or is no directory.
+    Raises OSError if one of them cannot be made or is not a directory.
     """
     for path in (*reversed(directory.parents), directory):
         if path.is_dir():
@@ -30,7 +30,7 @@ def make_private_directory(directory: Path) -> None:
 
 
 class PermissionChanges(NamedTuple):
-    """Files that were open to others: `narrowed` with their former mode, `left_open` as they were or had to be."""
+    """Files that were open to others: `narrowed` with their former mode, and `left_open` unchanged."""
 
     narrowed: tuple[tuple[Path, int], ...] = ()
     left_open: tuple[Path, ...] = ()
@@ -39,11 +39,11 @@ class PermissionChanges(NamedTuple):
 def close_to_others(
     directory: Path, own_names: Collection[str], *, is_ours: bool, checked_by_reader: Collection[str] = ()
 ) -> PermissionChanges:
-    """Remove the permissions of others from a directory and its entries named `own_names`.
+    """Remove the permissions of others from a directory and from its entries named in `own_names`.
 
-    The directory itself is left alone where it holds anything else, such as a home directory, unless it `is_ours` for
-    certain. Links are never followed below it. Nothing happens where there is no directory. Files in directories named
-    in `checked_by_reader` are left too: their reader refuses files that others may have read.
+    If the directory holds any other entry, as a home directory does, its own mode stays unless `is_ours` is True. Links
+    below it are never followed. A missing directory is no error. Files in directories named in `checked_by_reader` stay
+    unchanged: their reader refuses files that others may have read.
     """
     try:
         if not directory.is_dir():
@@ -52,7 +52,7 @@ def close_to_others(
         own = [entry for entry in entries if _is_own(entry.name, own_names)]
         below = [path for entry in own for path in _tree(entry, checked_by_reader)]
         holds_others = len(own) < len(entries)
-    except OSError:  # closed to this user as well
+    except OSError:  # this user cannot read it either
         below, holds_others = [], True
     left_alone = directory if holds_others and not is_ours else None
     narrowed: list[tuple[Path, int]] = []
@@ -73,7 +73,7 @@ def close_to_others(
 
 
 def _is_own(name: str, own_names: Collection[str]) -> bool:
-    # A file that is being replaced stands beside it as `.state.toml.abc123` meanwhile.
+    # A file that is being replaced has a temporary file beside it, such as `.state.toml.abc123`.
     return name in own_names or any(name.startswith(f".{own}.") for own in own_names)
 
 
@@ -82,6 +82,6 @@ def _tree(top: Path, checked_by_reader: Collection[str]) -> Iterator[Path]:
         return
     yield top
     if top.is_dir() and top.name not in checked_by_reader:
-        with suppress(OSError):  # gone, or closed to this user, as `sudo` leaves one: its own permissions decide
+        with suppress(OSError):  # gone, or closed to this user, as after `sudo`: its own permissions decide
             for entry in sorted(top.iterdir()):
                 yield from _tree(entry, checked_by_reader)

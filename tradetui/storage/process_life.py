@@ -1,4 +1,4 @@
-"""Tells whether the process that wrote something still lives, by a file lock that it holds."""
+"""Tells whether the process that wrote a record is still alive, by a file lock that it holds."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tradetui.storage.private_directory import make_private_directory
 _log = logging.getLogger(__name__)
 _SUFFIX: Final = ".alive"
 _KEPT_S: Final = 30 * 86_400.0
-"""The file of a process that was killed stays until so long after that process began, and tells that it ended."""
+"""Seconds after the start of a process for which its file is kept, if it was killed; the file shows that it ended."""
 ALIVE_DIR: Final = "alive"
-"""The directory of the lock files within the user's runtime directory."""
+"""The directory of the lock files, within the user's runtime directory."""
 _owners_of_this_process: Final[set[str]] = set()
 
 
 class ProcessLives:
-    """The processes of the user that live, by a lock file of each, and this one's file among them.
+    """The live processes of this user, each with a locked file; this process adds its own.
 
-    `owner` is the name by which others check whether this one lives; it is empty where the directory takes no lock
-    file, and nobody can judge this process then. The system drops the lock when the process ends, however it ends. A
-    directory that is emptied meanwhile makes others check the process number instead.
+    `owner` is the name by which others check whether this process lives. It is empty if the directory takes no lock
+    file; then nobody can check. The system drops the lock when the process ends, however it ends. If the directory is
+    emptied meanwhile, others check the process number instead.
     """
 
     def __init__(self, directory: Path, nonce: str) -> None:
-        """Make and lock this process's file; `nonce` tells two lives of one process number apart."""
+        """Make and lock this process's file; `nonce` tells apart two processes that had the same number."""
         owner = f"{os.getpid()}-{nonce}"
         self._directory = directory
         self._file = directory / f"{owner}{_SUFFIX}"
@@ -48,11 +48,11 @@ class ProcessLives:
         self.owner: Final = owner if self._descriptor is not None else ""
 
     def has_ended(self, owner: str) -> bool:
-        """Whether the process of that `owner` has certainly ended; False where that is not known."""
+        """True if the process of `owner` has certainly ended; False if that is not known."""
         return owner not in ("", self.owner) and not is_alive(self._directory, owner)
 
     def close(self) -> None:
-        """Remove the file and its lock. Others go by the process number from now on: this process has to end soon."""
+        """Remove the file and its lock. Others then go by the process number, so this process must end soon."""
         if self._descriptor is not None:
             self._file.unlink(missing_ok=True)
             os.close(self._descriptor)
@@ -61,7 +61,7 @@ class ProcessLives:
 
 
 def is_alive(directory: Path, owner: str) -> bool:
-    """Whether the process of that `owner` may still live; False only where it certainly does not."""
+    """False only if the process of `owner` has certainly ended."""
     file = directory / f"{owner}{_SUFFIX}"
     try:
         descriptor = os.open(file, os.O_RDWR)
@@ -71,7 +71,7 @@ def is_alive(directory: Path, owner: str) -> bool:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False  # the file stays: without it a process of the same number would be taken for this one
+        return False  # the file stays: without it a later process of the same number would be taken for this one
     except OSError:
         return True
     finally:
@@ -79,7 +79,7 @@ def is_alive(directory: Path, owner: str) -> bool:
 
 
 def _clear_old_files(directory: Path, now_s: float) -> None:
-    """Remove the lock files of processes that ended and began long ago, so that they do not pile up."""
+    """Remove the lock files of ended processes that started more than 30 days ago."""
     for file in directory.glob(f"*{_SUFFIX}"):
         with suppress(OSError):
             if now_s - file.stat().st_mtime > _KEPT_S and not is_alive(directory, file.name.removesuffix(_SUFFIX)):
@@ -87,11 +87,11 @@ def _clear_old_files(directory: Path, now_s: float) -> None:
 
 
 def _process_exists(owner: str) -> bool:
-    """Whether a process of the owner's number exists, which may be a later one of the same number."""
+    """Whether a process of the owner's number exists; it may be a later process of the same number."""
     number = owner.partition("-")[0]
     if not number.isdecimal():
         return False
-    if number == str(os.getpid()):  # in a container a program often has the same number each time
+    if number == str(os.getpid()):  # in a container a program often gets the same number each time
         return owner in _owners_of_this_process
     try:
         os.kill(int(number), 0)

@@ -1,9 +1,8 @@
-"""Opens, migrates and changes SQLite files by the rules all of them share; refuses what cannot be trusted.
+"""Opens, migrates and changes SQLite files by common rules; refuses files that cannot be trusted.
 
-Every file has a list of migrations. SQLite keeps in it the version that the last one led to (`PRAGMA user_version`),
-and opening the file applies the others. A file that is damaged, or older than the first migration, is never deleted:
-it is renamed to `NAME.damaged-1` or `NAME.version-14-1` with its log, so that it can be examined and nothing is read
-from it by mistake.
+Every file has a list of migrations. Its `PRAGMA user_version` is the version after the last migration that was applied;
+opening the file applies the rest. A file that is damaged, or older than the first migration, is never deleted. It is
+renamed to `NAME.damaged-1` or `NAME.version-14-1`, with its log, so that it can be examined and is not read by mistake.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from typing import Final
 from tradetui.storage.private_directory import make_private_directory
 
 Migration = str | Callable[[sqlite3.Connection], None]
-"""SQL, or a function that is called within the transaction, which leads from one version to the next."""
+"""Leads from one version to the next: SQL, or a function called within the transaction."""
 BUSY_S: Final = 5.0
-"""How long to wait for a process that holds a file."""
+"""Seconds to wait for another process that holds a file."""
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
 LOSS_REMEDY: Final = (
     "Look at positions, orders and fills at the exchange, then accept the loss: L on the main screen, "
@@ -42,7 +41,7 @@ _NOT_THE_FILES_FAULT: Final = _HELD_BY_OTHERS | {
 
 
 class FileUnusable(Exception):
-    """A file that cannot be used; `reason` says why, `remedy` what to do."""
+    """The file cannot be used; `reason` says why and `remedy` what to do."""
 
     def __init__(self, file: str, reason: str, remedy: str) -> None:
         super().__init__(f"{file}: {reason}. {remedy}")
@@ -54,7 +53,7 @@ class FileUnusable(Exception):
 class FileLost(FileUnusable):
     """A file that must not be lost is damaged, absent or older than before.
 
-    `locked` names the open intents in it, as far as they are known. Nothing is sent until the trader accepts the loss.
+    `locked` names its open intents, as far as they are known. Nothing is sent until the trader accepts the loss.
     """
 
     def __init__(self, file: str, reason: str, locked: Sequence[str] = ()) -> None:
@@ -71,14 +70,15 @@ def open_file(
     checked_table: str = "",
     remedy: str = "",
 ) -> sqlite3.Connection:
-    """Open (or make) a file and bring it to the newest version; None is a temporary file that nobody else can open.
+    """Open or make a file and bring it to the newest version; None opens a temporary file that nobody else can open.
 
-    The first of `migrations` makes a new file of `first_version`, each other leads to the next version.
-    The whole file is checked for damage. With `checked_table` only that table is, so that a large file of the newest
-    version opens fast; `check_file` checks all of it later. `remedy` says what to do about a directory that cannot be
-    used.
+    The first of `migrations` makes a new file of `first_version`; each of the others leads to the next version.
 
-    Raises FileUnusable where the file is newer than these migrations, older than all of them or damaged (it is then set
+    The whole file is checked for damage. If `checked_table` is given and the file is of the newest version, only that
+    table is checked, so that a large file opens fast; `check_file` checks the rest later. `remedy` says what to do
+    about an unusable directory.
+
+    Raises FileUnusable if the file is newer than the migrations, older than all of them or damaged (both are set
     aside), held by another program, not writable, or on a network file system.
     """
     if file is None:
@@ -112,15 +112,15 @@ def open_file(
 
 
 def connect(file: Path, *, timeout_s: float = BUSY_S, any_thread: bool = False) -> sqlite3.Connection:
-    """Connect to a file, made of mode 0600 in a private directory where it is missing; transactions are explicit.
+    """Connect to a file with explicit transactions; a missing file is made with mode 0600 in a private directory.
 
-    `timeout_s` are seconds to wait for other processes that hold it. With `any_thread` several threads may use the
-    connection, one at a time. Raises OSError where the file or its directory cannot be made, sqlite3.Error where it
-    cannot be opened.
+    `timeout_s` is how many seconds to wait for other processes that hold the file. If `any_thread` is True, several
+    threads may use the connection, one at a time. Raises OSError if the file or its directory cannot be made,
+    sqlite3.Error if it cannot be opened.
     """
     make_private_directory(file.parent)
-    # Not opened but to make it: closing any descriptor of a file drops all locks this process holds on it (POSIX), and
-    # another process would then take the log away under a connection that is open here.
+    # An existing file is not opened here: closing any descriptor of a file drops all locks that this process holds on
+    # it (POSIX), and another process could then remove the log under a connection that is open here.
     with suppress(FileExistsError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     if not os.access(file, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
@@ -131,34 +131,34 @@ def connect(file: Path, *, timeout_s: float = BUSY_S, any_thread: bool = False) 
 
 
 def connect_existing(file: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Connect to a file that is there, which is never made anew; raises sqlite3.Error where it is not."""
+    """Connect to an existing file and never make one; raises sqlite3.Error if it does not exist."""
     uri = f"{file.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_S)
 
 
 def use_log(connection: sqlite3.Connection, *, synchronous: str) -> None:
-    """Write through a log beside the file, so that readers and a writer do not wait for each other."""
+    """Use a write-ahead log, so that readers and a writer do not wait for each other."""
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute(f"PRAGMA synchronous={synchronous}")
 
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Take the write lock at once, so that no two processes decide by the same state; commit, or undo on an error."""
+    """Take the write lock at once, so that no two processes decide by the same state; commit, or roll back on error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk may have ended it already; held on, it would block everybody
+        if connection.in_transaction:  # a full disk may have ended it; left open, it would block every process
             connection.execute("ROLLBACK")
         raise
 
 
 def check_file(connection: sqlite3.Connection, file: Path) -> None:
-    """Check all of an open file; a damaged one is closed, set aside, and raises FileUnusable."""
+    """Check the whole of an open file. If it is damaged, close it, set it aside and raise FileUnusable."""
     try:
-        # Unlike the quick check it holds the indexes to their tables, and the newest event is found by an index.
+        # Unlike the quick check, this compares indexes with their tables; the newest event is found by an index.
         if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
             return
     except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
@@ -169,16 +169,16 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _passes_quick_check(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether one table is free of damage, or the whole file where none is named."""
+    """Whether one table is free of damage, or the whole file if `table` is empty."""
     at_most_one_finding = 1
     row = connection.execute(f"PRAGMA quick_check({table or at_most_one_finding})").fetchone()
     return bool(row[0] == "ok")
 
 
 def refuse_other_version(connection: sqlite3.Connection, version: int, name: str) -> None:
-    """Refuse a file that a newer program has brought to its version while this one has it open.
+    """Refuse a file that a newer program has migrated while this one has it open.
 
-    Called inside a transaction that writes, so that nobody can do that before it ends. Raises FileUnusable.
+    Call it within a write transaction, so that no migration can happen before its end. Raises FileUnusable.
     """
     version_now: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version_now != version:
@@ -187,7 +187,7 @@ def refuse_other_version(connection: sqlite3.Connection, version: int, name: str
 
 
 def file_id(file: Path) -> tuple[int, int] | None:
-    """The identity of a file on this machine; None where there is none."""
+    """Identify a file on this machine by device and inode; None if it does not exist."""
     try:
         status = os.stat(file)
     except OSError:
@@ -196,18 +196,18 @@ def file_id(file: Path) -> tuple[int, int] | None:
 
 
 def rewrite_version(connection: sqlite3.Connection) -> None:
-    """Write the file's own version: a transaction without a change, which shows whether the disk accepts writes."""
+    """Write the file's version unchanged; this shows whether the disk accepts writes."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     connection.execute(f"PRAGMA user_version={version}")
 
 
 def is_damage(problem: Exception) -> bool:
-    """Whether an error shows that the file itself is damaged, and not that the disk or another program fails."""
+    """Whether an error shows damage to the file itself, and not a failure of the disk or another program."""
     return _primary_code(problem) not in _NOT_THE_FILES_FAULT
 
 
 def unusable(file: Path, problem: Exception) -> FileUnusable:
-    """Make the error of a file that is whole, as far as is known, and cannot be read or written now."""
+    """Make the error for a file that is not known to be damaged but cannot be read or written now."""
     if _primary_code(problem) in _HELD_BY_OTHERS:
         remedy = "Close the other program that uses it, then try again"
         return FileUnusable(str(file), f"another program holds it ({problem})", remedy)
@@ -215,25 +215,25 @@ def unusable(file: Path, problem: Exception) -> FileUnusable:
 
 
 def _primary_code(problem: Exception) -> int:
-    """SQLite's result code without its details, which are in the higher bits."""
-    # An error of Python's own, such as bytes that are no text, has no such code and shows that the content is wrong.
+    """Return SQLite's result code without the details in its higher bits."""
+    # An error of Python's own, such as for bytes that are not text, has no code; it shows that the content is wrong.
     code: int = getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return code & 0xFF
 
 
 def damaged(file: Path, detail: str = "") -> FileLost:
-    """Set a damaged file aside and make the error to raise for it."""
+    """Set a damaged file aside and make the error to raise."""
     aside = set_aside(file)
     return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str, first_version: int = 1) -> None:
-    """Lead a file forward to the newest version, in one transaction; raises FileUnusable where it is newer still."""
+    """Bring a file to the newest version in one transaction; raises FileUnusable if it is newer than that."""
     newest = first_version + len(migrations) - 1
     if _known_version(connection, newest, name) == newest:
         return
     with transaction(connection):
-        # Read again: another process may have led it forward while this one waited.
+        # Read again: another process may have migrated it while this one waited.
         known = _known_version(connection, newest, name)
         for version, migration in enumerate(migrations, first_version):
             if version <= known:
@@ -256,7 +256,7 @@ def _known_version(connection: sqlite3.Connection, newest: int, name: str) -> in
 
 
 def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; a semicolon within one (a trigger's) does not end it."""
+    """Split a script into statements; a semicolon within one (a trigger's) does not end it."""
     statement = ""
     for part in script.split(";"):
         statement += part + ";"
@@ -269,7 +269,7 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def set_aside_before(file: Path) -> Path | None:
-    """A damaged file of this name that still lies beside it."""
+    """Return a damaged file that was set aside from this name, if any."""
     return min(
         (aside for aside in file.parent.glob(f"{file.name}.damaged-*") if not aside.name.endswith(("-wal", "-shm"))),
         default=None,
@@ -277,7 +277,7 @@ def set_aside_before(file: Path) -> Path | None:
 
 
 def accept_damage(file: Path) -> list[Path]:
-    """Rename every damaged file that lies beside this one, so that it blocks nothing any more; the new paths."""
+    """Rename every damaged file of this name, so that it blocks nothing any more; return the new paths."""
     accepted = []
     while (aside := set_aside_before(file)) is not None:
         kept = _free_name(file, "accepted")
@@ -287,20 +287,20 @@ def accept_damage(file: Path) -> list[Path]:
 
 
 def set_aside(file: Path) -> Path:
-    """Move a file that cannot be trusted, with its log, to a name that says so; the new path."""
+    """Rename a file that cannot be trusted, with its log; return the new path."""
     aside = _free_name(file, "damaged")
     _rename(file, aside)
     return aside
 
 
 def _set_aside_older(file: Path, first_version: int) -> Path | None:
-    """Move a file of an earlier version, with its log, to a name that says so; the new path, None where it is not."""
+    """Rename a file of an earlier version, with its log; return the new path, or None if the version is current."""
     if _version_of(file) not in range(1, first_version):
         return None
     directory = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)
-        version = _version_of(file)  # again: another process may have moved it while this one waited
+        version = _version_of(file)  # read again: another process may have moved it while this one waited
         if version not in range(1, first_version):
             return None
         kept = _free_name(file, f"version-{version}")
@@ -311,7 +311,7 @@ def _set_aside_older(file: Path, first_version: int) -> Path | None:
 
 
 def _version_of(file: Path) -> int:
-    """The version of a file; 0 where there is none, and where it cannot be read, as opening it then says."""
+    """Return the version of a file; 0 if it does not exist or cannot be read (opening it then raises the error)."""
     with suppress(sqlite3.Error), closing(connect_existing(file)) as connection:
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         return version
@@ -339,10 +339,10 @@ def _refuse_network_file_system(file: Path, mounts: Path, remedy: str) -> None:
 
 
 def file_system_of(directory: Path, mounts: Path) -> str:
-    """The kind of file system of a directory by a table such as /proc/mounts; empty where it is not known.
+    """Return the type of a directory's file system from a table such as /proc/mounts; empty if it is not known.
 
-    A line holds a device, the directory it is mounted on and the kind: `/dev/sda1 /home ext4 rw 0 0`. The deepest
-    directory above the file counts, and of several lines for it the last.
+    A line holds a device, the directory it is mounted on and the type: `/dev/sda1 /home ext4 rw 0 0`. The deepest mount
+    above the directory counts; of several lines for one mount, the last.
     """
     try:
         lines = mounts.read_text(encoding="utf-8").splitlines()
@@ -355,7 +355,7 @@ def file_system_of(directory: Path, mounts: Path) -> str:
         fields = line.split(" ")
         if len(fields) < 3:
             continue
-        mount = fields[1].replace("\\040", " ")  # a blank in a name is written as its octal code
+        mount = fields[1].replace("\\040", " ")  # a space in a name is written as its octal code
         if mount in above and len(mount) >= len(deepest):
             deepest, kind = mount, fields[2]
     return kind

@@ -1,4 +1,6 @@
-"""Reads TOML of a person or of this program: whatever the file holds, the only error is one that says what is wrong."""
+"""Reads TOML that a person or this program wrote; whatever the file holds, the only error is one that says what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,16 @@ _DEEPEST: Final = 50
 
 
 class NotToml(ValueError):
-    """The text is no TOML that this program can use; the message says why and, where it can, in which line."""
+    """The text is not usable TOML; the message says why and, if known, in which line."""
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """The values in a file of at most 1 MiB; raises NotToml, or OSError where the file cannot be read."""
+    """Return the values in a file of at most 1 MiB; raises NotToml, or OSError if the file cannot be read."""
     return parse_toml(read_utf8(file))
 
 
 def read_utf8(file: Path) -> str:
-    """The text of a file of at most 1 MiB, line ends as they are; raises NotToml or OSError."""
+    """Return the text of a file of at most 1 MiB with its line ends unchanged; raises NotToml or OSError."""
     with file.open("rb") as stream:
         content = stream.read(_LARGEST_BYTES + 1)
     if len(content) > _LARGEST_BYTES:
@@ -33,12 +35,12 @@ def read_utf8(file: Path) -> str:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The values in a text, nested at most 50 deep; raises NotToml."""
+    """Return the values in a text, nested at most 50 deep; raises NotToml."""
     try:
         values = tomllib.loads(text)
     except RecursionError:
         raise NotToml("its brackets are nested too deeply") from None
-    except ValueError as problem:  # of tomllib, or of a number with thousands of digits
+    except ValueError as problem:  # from tomllib, or from a number with thousands of digits
         raise NotToml(str(problem)) from None
     level: list[Any] = [values]
     for _ in range(_DEEPEST):

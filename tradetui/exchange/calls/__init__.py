@@ -1,5 +1,5 @@
-"""One call from its request to its result: signed, sent, its response judged, and asked again where that is safe.
+"""One call from request to result: signed, sent and judged, and for reads repeated if that is safe.
 
-`signed_call` sends, `result` says what came back, `reads` asks again as the exchange allows, `writes` never
-does. It stands on limits and transport; the client and the endpoints look in.
+`signed_call` sends, `result` judges the response, `reads` repeats a call as the exchange allows, `writes` never does.
+The package uses limits and transport; the client and the endpoints use it.
 """

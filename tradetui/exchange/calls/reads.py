@@ -1,7 +1,8 @@
-"""Reading: one call, said another way or repeated once where that helps, as rows or an error.
+"""Reads from the exchange: one call, repeated at most in another form, that gives rows or an error.
 
-Where document and live exchange differ in a read's words or in what is signed, the documented way comes first; a
-refusal repeats the read once the other way, and what worked is remembered for the session.
+The interface document and the live exchange differ in some words of a read and in what is signed. The documented form
+comes first. After a refusal the read is repeated once in the other form, and the form that worked is kept for the
+session.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class _Dialect:
-    """What this exchange was found to prefer; shared by all calls of a client."""
+    """The forms that this exchange was found to accept; shared by all calls of a client."""
 
     def __init__(self) -> None:
         self.signs_decoded = False
@@ -44,7 +45,7 @@ class _Dialect:
 
 
 class _RequestVariant:
-    """One read as it is to be said: in which words and under which signature, each of which may be changed once."""
+    """One read in a certain wording and with a certain signature, each of which may be changed once."""
 
     def __init__(self, dialect: _Dialect, endpoint: Endpoint, request: Request[Any]) -> None:
         self._dialect = dialect
@@ -57,13 +58,13 @@ class _RequestVariant:
         self._word_changed = self._signature_changed = False
 
     def query(self) -> list[tuple[str, str]]:
-        """Names and values as they are to be sent now."""
+        """Return names and values in the current form."""
         if self._says_live_word and self._reworded is not None:
             return self._reworded.query()
         return self._documented.query()
 
     def change_after(self, refusal: ExchangeError) -> bool:
-        """Whether the refusal is one that another word or signature may cure; if so it is changed."""
+        """Change the wording or the signature if that may cure the refusal; True if it was changed."""
         code = refusal.code or ""
         if isinstance(refusal, RateLimited):
             return False
@@ -80,7 +81,7 @@ class _RequestVariant:
         return False
 
     def remember(self) -> None:
-        """Keep what was changed, since it worked."""
+        """Keep the changed form, because it worked."""
         if self._signature_changed:
             self._dialect.signs_decoded = self.signs_decoded
         if self._word_changed and self._says_live_word:
@@ -110,7 +111,7 @@ class Reads:
         self._dialect = _Dialect()
 
     async def read(self, endpoint: Endpoint, request: Request[Any], priority: Priority) -> Reply[Any]:
-        """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
+        """Read one page; raises an `ExchangeError`. A passing error is retried once for a person, never for a feed."""
         self._capabilities.check(endpoint)
         variant = _RequestVariant(self._dialect, endpoint, request)
         retries_left = 1 if priority is Priority.INTERACTIVE else 0
@@ -133,18 +134,18 @@ class Reads:
                 retries_left -= 1
                 await asyncio.sleep(self._random.uniform(0.1, 0.4))
                 continue
-            error = first_refusal or result  # of the documented way, which says more
+            error = first_refusal or result  # the error of the documented form says more
             self._calls.record_failure(error, answer)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)
-            # What a limit refuses says nothing of whether the endpoint is there.
+            # A refusal by a limit does not show whether the endpoint exists.
             elif not isinstance(error, RateLimited) and switches_off(error.code or "", error.http_status):
                 self._capabilities.switch_off(endpoint, error)
             raise error
 
     def _may_pass(self, error: ExchangeError) -> bool:
         if isinstance(error, AuthenticationFailed):
-            # Refused for its time stamp, but the refusal told the exchange's time.
+            # A refusal for the time stamp has told us the exchange's time, so a new stamp may pass.
             known = self._server_clock.offset_ms is not None
             return known and meaning(error.code or "").group is CodeGroup.CLOCK
         return isinstance(error, _TRANSIENT)

@@ -1,7 +1,7 @@
-"""Judges a response: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says.
+"""Judges a response as rows, a refusal or unreadable; the body decides, whatever the HTTP status says.
 
-A read that gives no rows is an error to raise. A write is refused only where the exchange's own envelope says so; in
-every other case that its request may have arrived, its outcome is unknown.
+A read without rows is an error to raise. A write is refused only if the exchange's own envelope says so. In every other
+case in which its request may have arrived, its outcome is unknown.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from tradetui.wire.endpoints.reply import UndecodableRow
 
 TOO_MANY_REQUESTS = 429
-"""The HTTP status of a call beyond a limit, whatever the code in its body."""
+"""The HTTP status of a call beyond a limit, whatever code is in its body."""
 _BLOCKED = (403, 406, 451)
-"""HTTP statuses of the page with which a web firewall, or a rule about countries, turns an address away."""
+"""HTTP statuses of the page with which a web firewall, or a rule about countries, blocks an address."""
 _IF_IT_LASTS = "If this lasts, check the network and the exchange's status page."
 _REPORT = "If this lasts, the interface may have changed; keep the log."
 _REMEDIES_OF_READS = {
@@ -69,14 +69,14 @@ _ERRORS: Final[Mapping[CodeGroup, type[ExchangeError]]] = {
     CodeGroup.ACCOUNT: PermissionRefused,
     CodeGroup.SYSTEM: Busy,
 }
-"""Codes of every other group are a rejection, apart from those that `_error_of_code` names."""
+"""Every other group of codes is a rejection, except for the codes that `_error_of_code` names."""
 _HOPS = {TransportErrorKind.PROXY: Hop.PROXY, TransportErrorKind.NAME: Hop.NAME, TransportErrorKind.TLS: Hop.TLS}
 _LOOK_AT_THE_SYMBOL = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
 
 class CallResult(NamedTuple):
-    """What became of one call: the answer and its envelope, or why there is none; `stamp_ms` is the request's time."""
+    """The result of one call: the response and its envelope, or why there is none; `stamp_ms` is the request's time."""
 
     stamp_ms: int
     http_response: HttpResponse | None = None
@@ -90,16 +90,16 @@ class CallResult(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether the exchange says that there were too many calls: HTTP status 429, or a code that says so."""
+        """Whether the exchange reports too many calls, by HTTP status 429 or by a code."""
         if self.status == TOO_MANY_REQUESTS:
             return True
         return self.envelope is not None and meaning(self.envelope.code).group is CodeGroup.RATE
 
 
 def parse_response(stamp_ms: int, http_response: HttpResponse, *, unique_names: bool = False) -> CallResult:
-    """Read the envelope of what came; content that is not declared as JSON is not read.
+    """Read the envelope of a response; content that is declared as anything but JSON is not read.
 
-    With `unique_names` an object that has a name twice makes it unreadable.
+    If `unique_names` is True, an object with a repeated name makes the response unreadable.
     """
     kind = http_response.headers.get("content-type", "")
     if kind and "json" not in kind.lower():
@@ -112,16 +112,17 @@ def parse_response(stamp_ms: int, http_response: HttpResponse, *, unique_names: 
 
 
 def retry_after(header: str | None, now_ms: int) -> float | None:
-    """Seconds from a Retry-After header, which holds seconds or a date; `None` where it says nothing usable.
+    """Return the seconds in a Retry-After header, which holds seconds or a date; None if it is not usable.
 
-    A pause longer than the exchange's longest lock-out is a gateway's mistake, and must not end a trader's day.
+    The result is capped at the exchange's longest lock-out: a longer pause is a gateway's mistake and must not end a
+    trader's day.
     """
     text = (header or "").strip()
     if not text:
         return None
     if text.isascii() and text.isdigit():
         return min(float(text[:9]), ADDRESS_LOCKOUT_S)
-    from email.utils import parsedate_to_datetime  # dear to import, and rarely needed
+    from email.utils import parsedate_to_datetime  # slow to import, and rarely needed
 
     try:
         seconds = parsedate_to_datetime(text).timestamp()
@@ -131,7 +132,7 @@ def retry_after(header: str | None, now_ms: int) -> float | None:
 
 
 def read_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:
-    """The rows of a read, or the error to raise for it."""
+    """Return the rows of a read, or the error to raise."""
     if answer.failure is not None:
         return _unreached(endpoint, answer.failure)
     if answer.envelope is None:
@@ -147,7 +148,7 @@ def read_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchange
 
 
 def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:
-    """What a write came to: its result, a readable refusal, `NotSent`, or `OutcomeUnknown` for everything else."""
+    """Return the result of a write, a readable refusal, `NotSent`, or in every other case `OutcomeUnknown`."""
     envelope = answer.envelope
     if answer.failure is not None and not answer.failure.sent:
         remedy = _REMEDIES_OF_UNSENT_WRITES.get(
@@ -177,7 +178,7 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
 
 
 def _refusal(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
-    """The error of a code that is not success, with the exchange's time in it."""
+    """Make the error for a code that is not success, with the exchange's time."""
     refusal = _error_of_code(endpoint, envelope, answer)
     refusal.request_time = envelope.request_time
     return refusal
@@ -217,7 +218,7 @@ def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | N
 
 
 def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
-    """The error of a read whose body has no envelope: only the HTTP status says anything."""
+    """Make the error of a read whose body has no envelope, by the HTTP status alone."""
     status = answer.status or 0
     error_fields: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
     if answer.limited:

@@ -1,7 +1,7 @@
-"""One signed call: wait for a permit, stamp, sign, send once, learn from the answer.
+"""One signed call: wait for a permit, stamp, sign, send once, learn from the response.
 
-Waiting for the permit can be cancelled. What has a permit has started: it runs to its own end in a task that callers
-can stop waiting for and never cancel, because the connections of httpcore 1.0 do not survive a cancelled request.
+Waiting for the permit can be cancelled. A call with a permit runs to its end in a task of its own. Callers can stop
+waiting for it but never cancel it, because the connections of httpcore 1.0 do not survive a cancelled request.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ Connect: TypeAlias = Callable[[], Awaitable[Transport]]
 
 _LONGEST_MESSAGE = 400
 _WRITE_GRACE_S = 2.0
-"""How long the end waits for the reply to a write under way."""
+"""Seconds that closing waits for the reply to a write under way."""
 _PATIENCE_S = 5.0
-"""How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
+"""Seconds that a call with a permit waits for a connection while calls that do not end hold them all."""
 
 
 class _Call(NamedTuple):
-    """What is called, and with what; `sign_decoded` is for a server that signs a query before it is percent-encoded."""
+    """One call; `sign_decoded` is for a server that signs a query before it is percent-encoded."""
 
     endpoint: Endpoint
     query: list[tuple[str, str]]
@@ -58,7 +58,7 @@ class _Call(NamedTuple):
 
 
 class SignedCalls:
-    """What every call of one account goes through."""
+    """Sends every call of one account."""
 
     def __init__(
         self,
@@ -93,9 +93,9 @@ class SignedCalls:
         self._closed = False
 
     async def prepare(self) -> None:
-        """Load what sending needs (HTTP library, TLS context) off the loop; calls do it by themselves otherwise.
+        """Load the HTTP library and TLS context off the loop; otherwise the first call does it.
 
-        Where that fails the first call says why.
+        If this fails, the first call reports why.
         """
         with suppress(NotSent):
             await self._transport()
@@ -110,7 +110,7 @@ class SignedCalls:
         sign_decoded: bool = False,
         before_send: BeforeSend | None = None,
     ) -> CallResult:
-        """Make the call once and say what became of it; raises only where nothing was sent."""
+        """Make the call once and return its result; raises only if nothing was sent."""
         if endpoint.writes and self._read_only:
             raise ReadOnly(
                 "this program was started to read only",
@@ -142,11 +142,11 @@ class SignedCalls:
         return await asyncio.shield(task)
 
     def record_rows(self, endpoint: Endpoint) -> None:
-        """Note a read that was answered with rows, be it none."""
+        """Note a read that succeeded, even with no rows."""
         self._connection_status.good_replies += endpoint.signed
 
     def record_failure(self, error: ExchangeError, answer: CallResult) -> None:
-        """Note a call that failed, and make its error fit to repeat: without a secret of ours, and not endless."""
+        """Note a call that failed; mask our secrets in its error message and shorten it."""
         message = error.message
         if self._credentials is not None:
             message = self._credentials.masked(message)
@@ -157,7 +157,7 @@ class SignedCalls:
         self._connection_status.failed(answered=answer.http_response is not None)
 
     async def aclose(self) -> None:
-        """Drop the reads at once, give a write under way a moment to be answered, and close."""
+        """Cancel the reads, give a write under way a moment to be answered, and close."""
         self._closed = True
         reads, writes = list(self._reads), list(self._writes)
         if writes:
@@ -168,7 +168,7 @@ class SignedCalls:
         if self._connecting is not None:
             try:
                 transport = await self._connecting
-            except Exception:  # whoever called was told; nothing is open
+            except Exception:  # the caller got the error; nothing is open
                 return
             await transport.aclose()
 
@@ -190,7 +190,7 @@ class SignedCalls:
         return await self._connect()
 
     async def _send(self, call: _Call, transport: Transport, permit: Permit, slots: asyncio.Semaphore) -> CallResult:
-        """Stamp, sign and send, and give the permit back by what is known of the arrival at the exchange."""
+        """Stamp, sign and send; then return the permit according to whether the request may have arrived."""
         stamp_ms = self._server_clock.now_ms
         begun = self._clock.monotonic()
         departed = False
@@ -208,7 +208,7 @@ class SignedCalls:
             if not failure.sent:
                 permit.unused()
             elif failure.kind in (TransportErrorKind.UNREADABLE, TransportErrorKind.BROKEN):
-                permit.replied()  # what was under way on a connection that has ended cannot arrive any more
+                permit.replied()  # a request cannot arrive any more once its connection has ended
             else:
                 permit.unanswered()
             _log.info("%s: %s", call.endpoint.name, failure)
@@ -264,7 +264,7 @@ class SignedCalls:
 
 
 def already_open(transport: Transport) -> Connect:
-    """A way to connect for a transport that is open already."""
+    """Make a way to connect for a transport that is already open."""
 
     async def connect() -> Transport:
         return transport

@@ -1,4 +1,4 @@
-"""Writing: sent at most once, ever; either its result, a readable refusal, or an outcome that is not known."""
+"""Writes to the exchange: each is sent at most once and gives a result, a readable refusal or an unknown outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Writes:
-    """Every write of one account. There is no such object where only reading is allowed."""
+    """Every write of one account. A client that only reads has no such object."""
 
     def __init__(self, calls: SignedCalls, reads: Reads, server_clock: ServerClock) -> None:
         self._calls = calls
@@ -31,11 +31,11 @@ class Writes:
     async def write(
         self, endpoint: Endpoint, request: Request[Any], before_send: BeforeSend | None = None
     ) -> Reply[Any]:
-        """Send once. `before_send` is awaited with the time stamp (Unix ms) just before the first byte; if it raises,
-        nothing is sent.
+        """Send a write once, ever.
 
-        Raises `NotSent` before anything left, `Rejected` and its like when the exchange's own envelope says that
-        it was not taken, and `OutcomeUnknown` in every other case. Nothing here ever sends it again.
+        `before_send` is awaited with the time stamp (Unix ms) just before the first byte; if it raises, nothing is
+        sent. Raises `NotSent` if nothing left this machine, `Rejected` and similar errors if the exchange's own
+        envelope refuses the write, and `OutcomeUnknown` in every other case. It is never sent again.
         """
         body = request.body()
         await self._check_clock(endpoint)
@@ -51,7 +51,7 @@ class Writes:
             answer = await self._calls.call(endpoint, Priority.INTERACTIVE, body=body, before_send=about_to_send)
             result = write_result(endpoint, answer)
         except Exception as problem:
-            # A broken rule that shows only after the first byte is a fault of this program, and no refusal.
+            # A rule that is broken only after the first byte is a fault of this program, not a refusal.
             refused = isinstance(problem, ExchangeError) and not isinstance(problem, InvalidRequest)
             if refused or sent_at is None:
                 raise
@@ -75,7 +75,7 @@ class Writes:
 
     async def _check_clock(self, endpoint: Endpoint) -> None:
         if self._server_clock.offset_ms is None:
-            with suppress(ExchangeError):  # any answer tells the time, a refusal too
+            with suppress(ExchangeError):  # any reply tells the time, even a refusal
                 await self._reads.read(endpoint_of(ServerTimeRequest), ServerTimeRequest(), Priority.INTERACTIVE)
         if self._server_clock.blocks_writes:
             seconds = abs(self._server_clock.offset_ms or 0) / 1000

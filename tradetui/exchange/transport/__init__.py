@@ -1,5 +1,5 @@
-"""How one request reaches the exchange and its response comes back, over the network or inside this process.
+"""Carries one request to the exchange and its response back, over the network or within this process.
 
-`transport` is the protocol that the rest of `exchange` uses, `http` the one over the network, `in_process` the one to
-an ASGI application; `base_url` checks addresses. Only `http` imports httpx.
+`transport` is the protocol that the rest of `exchange` uses, and checks base URLs. `http` works over the network and
+alone imports httpx; `in_process` calls an ASGI application.
 """

@@ -1,7 +1,7 @@
 """The transport over the network: sends a request once, and always knows whether it may have arrived.
 
-Only this file imports httpx, and nothing loads it before the first call needs it. What httpx and httpcore log holds
-whole addresses, so it is kept from the handlers of whoever runs this program.
+Only this file imports httpx, and only at the first call. The logs of httpx and httpcore hold whole addresses, so they
+do not reach the log handlers of this program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tradetui.exchange.transport.transport import (
 from tradetui.wire.endpoints.reply import LONGEST_BODY
 
 HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
-"""Makes one of httpx's transports, a new one each time: clients are replaced while the program runs."""
+"""Makes one of httpx's transports, a new one at each call: clients are replaced while the program runs."""
 
 _Kind = TypeVar("_Kind", bound=BaseException)
 
@@ -48,46 +48,44 @@ for _library in ("httpx", "httpcore"):
 
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FIELD_VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
-"""What RFC 9110 allows, without the bytes beyond ASCII."""
+"""The characters that RFC 9110 allows, without the bytes beyond ASCII."""
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-"""SO_LINGER, on, zero seconds: closing drops what the kernel has not sent and resets the connection."""
+"""SO_LINGER on, zero seconds: closing drops what the kernel has not sent and resets the connection."""
 _PROXY_WANTS_USER = frozenset({401, 407})
 """407 is the right status; small proxies answer 401."""
 _SOCKS_WANTS_USER = ("Invalid username", "Requested ")
-"""How httpcore 1.0 begins where a SOCKS proxy wants another user, or any; a wrong guess costs the sentence alone."""
+"""The first words of httpcore 1.0's error when a SOCKS proxy wants a user; a wrong guess changes only the message."""
 _NOT_HTTP = "the request cannot be written as HTTP"
 _NOT_DECODED = "the response cannot be unpacked"
 
 
 @cache
 def shared_tls() -> ssl.SSLContext:
-    """Build the one TLS context of this process, which verifies certificates. It takes 20 ms, so not on the loop."""
+    """Build the one verifying TLS context of this process. It takes 20 ms, so never call it on the loop."""
     return verifying_tls(usual_ca_file())
 
 
 def usual_ca_file() -> str:
-    """The file of authorities that `shared_tls` trusts: the one that comes with httpx."""
+    """Return the file of certificate authorities that `shared_tls` trusts: the one that comes with httpx."""
     import certifi
 
     return certifi.where()
 
 
 class HttpTransport:
-    """A transport over HTTP/1.1 with one httpx client to read and another to write.
+    """A transport over HTTP/1.1 with one httpx client for reads and another for writes.
 
-    Neither follows a redirect, keeps a cookie, asks the environment for a proxy or a password, or tries anything
-    twice. A client that has written is replaced, so that no write goes out on a connection that was used before and
-    that the server may just have closed.
+    Neither follows a redirect, keeps a cookie, takes a proxy or a password from the environment, or retries. A client
+    that has written is replaced: a write must not go out on a used connection, which the server may just have closed.
 
     httpcore 1.0's connections do not survive a cancelled request. Callers therefore wait for tasks that they cannot
-    cancel; where a call has to be cut off all the same, its whole client is replaced.
+    cancel; if a call has to be cut off all the same, its whole client is replaced.
 
-    Through a `proxy` goes a tunnel; TLS is between this machine and the exchange, and the proxy sees the exchange's
-    name and port alone. An exchange on loopback is connected to directly whatever the proxy.
+    A `proxy` opens a tunnel. TLS is between this machine and the exchange, and the proxy sees only the exchange's name
+    and port. An exchange on loopback is always connected to directly.
 
-    `httpx_transport_factory` gives httpx's own transport in place of the one made here, which then answers for
-    proxy, certificates and trying nothing twice. Raises ValueError for a TLS context that verifies neither
-    certificate nor host name.
+    `httpx_transport_factory` makes an httpx transport in place of the one made here; it is then responsible for proxy,
+    certificates and not retrying. Raises ValueError for a TLS context that does not verify certificate and host name.
     """
 
     def __init__(
@@ -144,7 +142,7 @@ class HttpTransport:
             client.calls -= 1
             if client.replaced and not client.calls:
                 await client.httpx.aclose()
-        failure.__cause__ = failure.__context__ = None  # the library's own errors hold the request and its headers
+        failure.__cause__ = failure.__context__ = None  # httpx's own errors hold the request and its headers
         raise failure
 
     async def aclose(self) -> None:
@@ -174,7 +172,7 @@ class HttpTransport:
         return HttpResponse(response.status_code, dict(response.headers.items()), bytes(body))
 
     def _httpx_request(self, request: HttpRequest, departure: _Departure) -> httpx.Request:
-        """Build what goes on the wire: nothing but these headers, and the target as it was signed."""
+        """Build the request as it goes on the wire: only these headers, and the target as it was signed."""
         fields = {"Host": self._host, "Accept": "application/json", "Accept-Encoding": "gzip", **request.headers}
         if request.writes:
             fields["Content-Length"] = str(len(request.body))
@@ -214,7 +212,7 @@ class HttpTransport:
         return _Client(transport, writes=writes)
 
     def _why_not_sent(self, raised: Exception, departure: _Departure) -> tuple[TransportErrorKind, str]:
-        """Name what kept the request from leaving, and where, in a sentence that holds nothing of the request."""
+        """Return the part of the way that failed before sending, and a sentence that holds nothing of the request."""
         exchange = f"{self._origin.host}:{self._origin.port}"
         if isinstance(raised, httpx.PoolTimeout):
             _log.error("the connections were used up; they are replaced")
@@ -236,20 +234,20 @@ class HttpTransport:
         return TransportErrorKind.CONNECT, f"no connection to {exchange} (refused, or no route)"
 
     def _replace(self, client: _Client) -> None:
-        """Put a new client in the place of this one, which is closed when its last call has ended."""
+        """Replace this client by a new one; it is closed when its last call has ended."""
         if self._clients[client.writes] is client:
             self._clients[client.writes] = self._new_client(writes=client.writes)
         client.replaced = True
 
 
 class _Client:
-    """One httpx client, how many calls use it, and whether a new one has taken its place."""
+    """One httpx client, the number of calls that use it, and whether a new one has replaced it."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport, *, writes: bool) -> None:
         self.writes = writes
         self.calls = 0
         self.replaced = False
-        # Other transports, and those derived from httpx's own, may tell nothing of what they do.
+        # Other transports, and subclasses of httpx's own, may not trace.
         self.traces = type(transport) is httpx.AsyncHTTPTransport
         refuse_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         self.httpx = httpx.AsyncClient(
@@ -258,9 +256,9 @@ class _Client:
 
 
 class _Departure:
-    """How far a request has come, known from what httpcore traces and never from an exception's class.
+    """The progress of a request, known from httpcore's trace events and never from the class of an exception.
 
-    A CONNECT to a proxy is traced with the same names; only the request with our own body is the exchange's.
+    A CONNECT to a proxy is traced under the same names; only the request with our own body goes to the exchange.
     """
 
     def __init__(
@@ -284,9 +282,9 @@ class _Departure:
         self._stream: Any = None
 
     async def leave(self) -> None:
-        """Await what is to be done before the first byte; where it raises, nothing is sent."""
+        """Await `before_first_byte`; if it raises, nothing is sent."""
         if self._before_first_byte is not None:
-            # It has limits of its own: cut off here, it would be half done, and nobody would know which half.
+            # The deadline is suspended: cut off, this step would be half done, and nobody would know which half.
             when = self._deadline.when()
             assert when is not None
             time = asyncio.get_running_loop().time
@@ -301,9 +299,9 @@ class _Departure:
         self.sent = True
 
     async def trace(self, event: str, detail: Mapping[str, Any]) -> None:
-        """Take one of httpcore's trace events; it goes on when this returns, and not at all when this raises."""
+        """Handle one of httpcore's trace events; httpcore continues when this returns and stops if it raises."""
         if self.sent and not self._writes:
-            return  # of a read that has left nothing more is to be known
+            return  # once a read has been sent, its events no longer matter
         if event.endswith(".send_request_headers.started"):
             if detail["request"].stream is self.body:
                 await self.leave()
@@ -318,16 +316,16 @@ class _Departure:
             # httpcore drops this stream without closing it.
             await self._stream.aclose()
         elif self._writes and self.sent and self._stream is not None and event.endswith(".failed"):
-            # The connection is closed next. What has not left this machine is not to arrive when nobody waits for it.
+            # The connection is closed next. Unsent bytes must not arrive later, when nobody waits for the reply.
             with suppress(OSError):
                 self._stream.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
 
 
 class _SignedUrl(httpx.URL):
-    """A URL whose path and query are those that were signed, byte for byte.
+    """A URL whose path and query are byte for byte those that were signed.
 
-    httpcore's extension `target` would do the same and reach the CONNECT to a proxy too, which would then ask for
-    this path instead of the exchange's name and port.
+    httpcore's extension `target` would do the same, but it would also reach the CONNECT to a proxy, which would then be
+    asked for this path instead of the exchange's name and port.
     """
 
     def __init__(self, origin: Origin, target: str) -> None:
@@ -348,7 +346,7 @@ def _httpx_proxy(proxy: Proxy) -> httpx.Proxy:
 
 
 def _proxy_sentence(proxy: Proxy, exchange: str, raised: Exception, departure: _Departure, *, late: bool) -> str:
-    """Say what a proxy did not do; its own words are left out, they may hold anything."""
+    """Say in which step a proxy failed; its own message is left out, since it may hold anything."""
     if not departure.connected:
         if late:
             return f"no connection in time to the proxy {proxy.address}"
@@ -366,7 +364,7 @@ def _proxy_sentence(proxy: Proxy, exchange: str, raised: Exception, departure: _
 
 
 def _why_no_answer(raised: Exception) -> tuple[TransportErrorKind, str]:
-    """Name what went wrong after the first byte in a sentence that holds nothing of the request."""
+    """Return the kind of a failure after the first byte, and a sentence that holds nothing of the request."""
     match raised:
         case TimeoutError():
             return TransportErrorKind.TIME_OUT, "the response did not end in time"
@@ -380,7 +378,7 @@ def _why_no_answer(raised: Exception) -> tuple[TransportErrorKind, str]:
 
 
 def _first_of_kind(raised: BaseException, kind: type[_Kind]) -> _Kind | None:
-    """The first exception of this kind among those that led to one."""
+    """Return the first exception of this kind in the chain of causes."""
     cause: BaseException | None = raised
     while cause is not None and not isinstance(cause, kind):
         cause = cause.__cause__ or cause.__context__

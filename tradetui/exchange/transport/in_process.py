@@ -1,4 +1,4 @@
-"""Carries requests to an ASGI application in this process, with the time-outs and endings a network would have."""
+"""Carries requests to an ASGI application in this process, with time-outs and failures like a network's."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ AsgiApp: TypeAlias = Callable[[MutableMapping[str, Any], _Receive, _Send], Await
 class InProcessTransport:
     """A transport whose other end is an ASGI application.
 
-    The application runs in a task of its own, as a server would: when the caller gives up it goes on. An exception
-    of the application is a connection that broke.
+    The application runs in a task of its own, like a server: it continues when the caller gives up. If it raises, the
+    caller sees a broken connection.
     """
 
     def __init__(self, app: AsgiApp, *, timeouts: Timeouts | None = None, read_only: bool = False) -> None:
@@ -53,7 +53,7 @@ class InProcessTransport:
         return in_flight.answer()
 
     async def aclose(self) -> None:
-        """End what the application still does."""
+        """Cancel the application's remaining tasks."""
         running = list(self._running)
         for task in running:
             task.cancel()
@@ -69,7 +69,7 @@ class InProcessTransport:
 
 
 class _InFlight:
-    """One request and what has come back of its answer."""
+    """One request and the part of its response that has come."""
 
     def __init__(self, body: bytes) -> None:
         self.over = asyncio.Event()

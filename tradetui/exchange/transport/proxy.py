@@ -1,4 +1,4 @@
-"""The proxy between this program and the exchange: its address, and which one the environment names."""
+"""The proxy between this program and the exchange: its address, and the proxy that the environment names."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from urllib.parse import unquote, urlsplit
 from tradetui.exchange.transport.transport import Origin, is_loopback
 
 DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "socks5": 1080, "socks5h": 1080}
-"""The schemes that can be used; either kind of SOCKS leaves the exchange's name to the proxy."""
+"""The usable schemes; both kinds of SOCKS let the proxy resolve the exchange's name."""
 PROXY_VARIABLES: Final = ("HTTPS_PROXY", "ALL_PROXY")
-"""The first that is set counts. The exchange is https wherever a proxy can be, so HTTP_PROXY never does."""
+"""The first one set counts. HTTP_PROXY never does, since the exchange is https wherever a proxy is possible."""
 
 
 class InvalidProxy(ValueError):
-    """A proxy that cannot be used. The sentence says why and holds nothing of the address, which may have a secret."""
+    """The proxy cannot be used. The message says why and holds nothing of the address, which may hold a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy's address, and the user and password it asks for, if any."""
+    """A proxy's address, with user and password if it needs them."""
 
     scheme: str
     host: str
@@ -32,18 +32,18 @@ class Proxy:
 
     @property
     def address(self) -> str:
-        """The address without user and password, as it may be shown."""
+        """The address without user and password, for display."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
     @property
     def is_socks(self) -> bool:
-        """Whether it speaks SOCKS, for which a package of its own is needed."""
+        """Whether it speaks SOCKS, which needs an extra package."""
         return self.scheme != "http"
 
 
 def parse_proxy(text: str) -> Proxy:
-    """Parse the address of a proxy, `http://[user:password@]host[:port]` or the same with socks5; percent-encoded."""
+    """Parse a proxy's address, `http://[user:password@]host[:port]` or the same with socks5; percent-encoded."""
     try:
         parts = urlsplit(text.strip())
         host, port = parts.hostname, parts.port
@@ -61,10 +61,10 @@ def parse_proxy(text: str) -> Proxy:
 
 
 def proxy_of_environment(origin: Origin, environ: Mapping[str, str]) -> tuple[Proxy, str] | None:
-    """The proxy that HTTPS_PROXY or ALL_PROXY names for this exchange, with the variable; None where NO_PROXY has it.
+    """Return the proxy for this exchange from HTTPS_PROXY or ALL_PROXY, with the variable; None if NO_PROXY excepts it.
 
-    The lower-case name of each goes first, even where it is empty, as in Python's own library and in curl. Without a
-    scheme an address is one of http. Raises InvalidProxy, which names the variable.
+    The lower-case name of each variable goes first, even if it is empty, as in Python's own library and in curl. An
+    address without a scheme is taken as http. Raises InvalidProxy, which names the variable.
     """
     if is_loopback(origin.host) or is_excepted(origin, _variable(environ, "NO_PROXY")[1]):
         return None
@@ -79,9 +79,10 @@ def proxy_of_environment(origin: Origin, environ: Mapping[str, str]) -> tuple[Pr
 
 
 def is_excepted(origin: Origin, no_proxy: str) -> bool:
-    """Whether NO_PROXY has the host: `*`, a name with all below it, an address, a network, each with a port or without.
+    """Whether NO_PROXY lists the host: `*`, a name with its subdomains, an address or a network, each with an optional
+    port.
 
-    Parts are divided by commas or blanks.
+    Entries are separated by commas or spaces.
     """
     host = origin.host.casefold().rstrip(".")
     for part in no_proxy.replace(",", " ").split():
@@ -104,7 +105,7 @@ def is_excepted(origin: Origin, no_proxy: str) -> bool:
 
 
 def _variable(environ: Mapping[str, str], upper: str) -> tuple[str, str]:
-    """The spelling of a variable that counts, and what it holds."""
+    """Return the spelling of a variable that counts, and its value."""
     name = upper.lower() if upper.lower() in environ else upper
     return name, environ.get(name, "").strip()
 

@@ -1,6 +1,6 @@
 """The protocol of a transport, which carries one request to the exchange and its response back.
 
-The base URL of an exchange: what is accepted, and the parts of it that a connection needs.
+Also parses the base URL of an exchange.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ MAX_CONCURRENT_WRITES = 4
 
 
 BeforeFirstByte: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited once, when a connection stands and only sending is left to do; if it raises, nothing is sent."""
+"""Awaited once, when the connection is open and only sending is left; if it raises, nothing is sent."""
 
 
 def verifying_tls(ca_file: str) -> ssl.SSLContext:
-    """A TLS context that verifies host names and certificates by the authorities in a file (PEM).
+    """Make a TLS context that verifies host names, and certificates by the authorities in a file (PEM).
 
-    Unlike `ssl.create_default_context` it does not heed SSLKEYLOGFILE: whoever reads that file could read the API key.
-    Raises OSError where the file cannot be read or holds no certificates.
+    Unlike `ssl.create_default_context` it ignores SSLKEYLOGFILE, because a reader of that file could read the API key.
+    Raises OSError if the file cannot be read or holds no certificates.
     """
-    import ssl  # dear to import, and not needed for an exchange in this process
+    import ssl  # slow to import, and not needed for an exchange in this process
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(cafile=ca_file)
@@ -42,7 +42,7 @@ def verifying_tls(ca_file: str) -> ssl.SSLContext:
 
 
 class Timeouts(NamedTuple):
-    """Seconds until a part of a call is given up; `order_read` is the longer wait for the answer to a write."""
+    """Seconds after which a part of a call is given up; `order_read` is the longer wait for the reply to a write."""
 
     connect: float = 3.0
     read: float = 5.0
@@ -51,7 +51,7 @@ class Timeouts(NamedTuple):
     order_read: float = 10.0
 
     def total(self, *, writes: bool) -> float:
-        """The longest a call may take as a whole, whatever trickles in."""
+        """Return the longest time in seconds that a whole call may take, even if bytes still arrive."""
         return self.connect + self.write + (self.order_read if writes else self.read) + 2.0
 
 
@@ -79,7 +79,7 @@ class HttpResponse:
 
 
 class TransportErrorKind(StrEnum):
-    """Why no whole response came."""
+    """Why no complete response came."""
 
     CONNECT = "connect"  # no connection: refused, no route, none in time
     NAME = "name"  # the exchange's name is not found
@@ -92,7 +92,7 @@ class TransportErrorKind(StrEnum):
 
 
 class TransportError(Exception):
-    """No whole response came; `sent` says whether the request may have arrived. The message holds no secret."""
+    """No complete response came; `sent` says whether the request may have arrived. The message holds no secret."""
 
     def __init__(self, kind: TransportErrorKind, message: str, *, sent: bool) -> None:
         super().__init__(message)
@@ -101,26 +101,26 @@ class TransportError(Exception):
 
 
 class Transport(Protocol):
-    """Sends requests and reads their responses. It never sends anything twice."""
+    """Sends requests and reads their responses; never sends one twice."""
 
     read_only: bool
 
     async def send(self, request: HttpRequest, before_first_byte: BeforeFirstByte | None = None) -> HttpResponse:
-        """Send once and read the whole response, within the time-outs, which `before_first_byte` does not count for.
+        """Send once and read the whole response, within time-outs that do not run during `before_first_byte`.
 
         Raises:
-            TransportError: no whole response came; its `sent` says whether the request may have arrived.
+            TransportError: no complete response came; its `sent` says whether the request may have arrived.
             ReadOnly: a write, on a transport built to read only.
 
-        What `before_first_byte` raises is raised as it is, and nothing was sent.
+        An error of `before_first_byte` is raised unchanged; then nothing was sent.
         """
 
     async def aclose(self) -> None:
-        """Drop every connection."""
+        """Close every connection."""
 
 
 def refuse_write(request: HttpRequest) -> None:
-    """Stop a request that is not a GET in a transport built to read only."""
+    """Raise ReadOnly for any request but a GET."""
     if request.writes:
         raise ReadOnly("this program was started to read only", remedy="Start it without monitor mode to trade.")
 
@@ -129,7 +129,7 @@ _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?", re.IGNORECASE)
 
 
 class Origin(NamedTuple):
-    """Scheme, host and port of a base URL that was checked."""
+    """Scheme, host and port of a valid base URL."""
 
     scheme: str
     host: str
@@ -137,7 +137,7 @@ class Origin(NamedTuple):
 
     @property
     def url(self) -> str:
-        """The base URL, without a slash at its end."""
+        """The base URL without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         standard = {"https": 443, "http": 80}[self.scheme] == self.port
         return f"{self.scheme}://{host}" + ("" if standard else f":{self.port}")
@@ -147,7 +147,7 @@ def parse_base_url(base_url: str) -> Origin:
     """Parse a base URL: https, or http on loopback; nothing but scheme, host and port. Raises `InvalidRequest`."""
     try:
         parts = urlsplit(base_url.strip())
-    except ValueError:  # no IPv6 address in the brackets, or a letter that would become a mark; it quotes what it read
+    except ValueError:  # a bad IPv6 address, or a letter that normalises to a separator; its message quotes the address
         shown = "***" if "@" in base_url else base_url
         raise _refused("an https address", shown, "Write it like https://api.example.com.") from None
     try:
@@ -167,7 +167,7 @@ def parse_base_url(base_url: str) -> Origin:
 
 
 def _in_ascii(host: str) -> str:
-    """The host name in ASCII (RFC 3490 where it has other letters), or an empty string where it is no host name."""
+    """Return a host name in ASCII (by RFC 3490 if it has other letters), or an empty string if it is not valid."""
     if ":" in host:
         try:
             return str(ipaddress.IPv6Address(host))
