@@ -1,1 +1,1 @@
-"""Rows that outlive the exchange's window and the program: fills, stops, bills, equity, and the ledger of them."""
+"""Rows kept beyond the exchange's retention and this program's runs: fills, stops, bills, equity, and their ledger."""

@@ -1,8 +1,7 @@
-"""Archived rows as a source for a table: any number of them, a few pages in memory, read off the loop.
+"""Archived rows as the source of a table: any number of rows, a few pages in memory, read off the event loop.
 
-What a table shows never waits for the disk: a row whose page is not in memory is None, and `changed` says when it is.
-
-Reads the rows that an archive keeps: the newest ones, and those of a selection, counted and page by page.
+A table never waits for the disk: a row whose page is not in memory is None, and `changed` is called when it is. This
+module reads rows of the archive: the newest ones, and those of a selection, counted and page by page.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
-"""Archived kinds by their names in the file."""
+"""The kinds of archived rows by their names in the file."""
 _OF_TYPE: Final = "FROM record WHERE kind = ? AND product_type = ?"
 _OWN_ID: Final = "substr(id, 1, instr(id || '|', '|'))"
-"""The id that the exchange gave a row, without the symbol that a fill's `id` ends with."""
+"""The id that the exchange gave a row; a fill's `id` also ends with its symbol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection(Generic[RecordT]):
-    """Chooses rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
+    """Selects rows of a kind: all, or by symbol, product type and time (Unix ms, both included).
 
-    `symbols` are those of several, `ids` those of single rows; none at all is no row. `id_piece` are digits that stand
-    next to each other in the row's or its order's id; `rowids` are the rows that were found by them before.
-    `newest_row` is the number of the last row of the file that counts, so that what comes later changes nothing.
+    `symbols` and `ids` select several; an empty tuple selects no row. `id_piece` is consecutive digits of the id of the
+    row or its order; `rowids` are the rows found by it earlier. Rows after `newest_row` are left out, so that new rows
+    change nothing.
     """
 
     kind: type[RecordT]
@@ -51,8 +50,8 @@ class Selection(Generic[RecordT]):
     newest_row: int | None = None
 
     def where(self) -> tuple[str, list[str | int]]:
-        """The SQL condition on `record`, and its values in their order."""
-        # The plus keeps SQLite to the few rows that were found, away from an index of all rows of the kind.
+        """Return the SQL condition on `record`, and its values in order."""
+        # The plus makes SQLite look at the few rows found, and not use an index of all rows of the kind.
         parts: list[str] = ["kind = ?" if self.rowids is None else "+kind = ?"]
         values: list[str | int] = [KINDS[self.kind]]
         conditions: tuple[tuple[str, str | int | None], ...] = (
@@ -60,7 +59,7 @@ class Selection(Generic[RecordT]):
             ("product_type = ?", str(self.product_type) if self.product_type else None),
             ("time >= ?", self.since),
             ("time <= ?", self.until),
-            ("+rowid <= ?", self.newest_row),  # the plus keeps SQLite to the indexes, whose order pages follow
+            ("+rowid <= ?", self.newest_row),  # the plus keeps SQLite on the indexes in page order
             ("id IN (SELECT value FROM json_each(?))", None if self.ids is None else dump_json(self.ids)),
             ("rowid IN (SELECT value FROM json_each(?))", None if self.rowids is None else dump_json(self.rowids)),
         )
@@ -72,7 +71,7 @@ class Selection(Generic[RecordT]):
             parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
             values += self.symbols
         if self.id_piece and self.rowids is None:
-            # The first two are in an index, and most rows end there.
+            # The first two are in an index, and most rows fail there.
             parts.append(f"(instr(ordinal, ?) OR instr({ORDER_ID_TEXT}, ?))")
             parts.append(f"(instr({_OWN_ID}, ?) OR instr(json_extract(body, '$.orderId'), ?))")
             values += [self.id_piece] * 4
@@ -84,7 +83,7 @@ RowRank = tuple[int, str, str]
 
 
 def distinct_texts(connection: sqlite3.Connection, following: str, chosen: str) -> list[str]:
-    """The texts of an indexed column, each by the SQL that gives the one that follows another among what is chosen."""
+    """Return the distinct texts of an indexed column; `following` is the SQL for the next one within `chosen`."""
     texts: list[str] = []
     while (row := connection.execute(following, (chosen, texts[-1] if texts else "")).fetchone()) is not None:
         texts.append(row[0])
@@ -92,7 +91,7 @@ def distinct_texts(connection: sqlite3.Connection, following: str, chosen: str) 
 
 
 class RowQueries:
-    """The rows of one archive's file. Every call blocks for a moment and belongs on the disk's thread."""
+    """Queries the rows of one archive file. Every call blocks briefly and belongs on the disk thread."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -101,7 +100,7 @@ class RowQueries:
 
     def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
         of_type = (KINDS[kind], str(product_type))
-        # Where there is none, looking by time goes through all rows of the kind.
+        # If there are none, the query by time would scan all rows of the kind.
         if not self._connection.execute(f"SELECT 1 {_OF_TYPE} LIMIT 1", of_type).fetchone():
             return []
         cursor = self._connection.execute(
@@ -110,7 +109,7 @@ class RowQueries:
         return [row for values in cursor if (row := self._read_row(kind, *values)) is not None]
 
     def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
-        """Every fill kept of a product type, oldest first."""
+        """Yield every archived fill of a product type, oldest first."""
         cursor = self._connection.execute(
             f"SELECT rowid, product_type, body {_OF_TYPE} ORDER BY time, ordinal",
             (KINDS[FuturesFill], str(product_type)),
@@ -120,24 +119,24 @@ class RowQueries:
                 yield row.record
 
     def symbols(self, kind: type[Record]) -> list[str]:
-        """Every symbol there is a row of, in the alphabet's order."""
+        """Return every symbol that has a row, alphabetically."""
         following = "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1"
         return distinct_texts(self._connection, following, KINDS[kind])
 
     def newest_row(self) -> int:
-        """The number of the last row; in a file that keeps all rows, each row that comes has a higher one."""
+        """Return the number of the last row; each new row gets a higher one."""
         return int(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
 
     def unreadable_count(self, kind: type[Record]) -> int:
-        """How many rows of a kind this version could not read since the file was opened; they stay in the file."""
+        """Return how many rows of a kind were unreadable since the file was opened; they stay in the file."""
         return len(self._unreadable[kind])
 
     def now_readable(self, kind: type[Record], rowid: int) -> None:
-        """Count a row again that could not be read: it was written anew."""
+        """Count an unreadable row again after it was rewritten."""
         self._unreadable[kind].discard(rowid)
 
     def _read_row(self, kind: type[RecordT], rowid: int, product_type: str, body: str) -> ProductRow[RecordT] | None:
-        """A row as the file has it; one that this version cannot read is noted, and is in no count and no page."""
+        """Read a row of the file; an unreadable one is noted, and left out of all counts and pages."""
         try:
             return ProductRow(ProductType(product_type), kind.from_row(load_json(body)))
         except (UndecodableRowError, ValueError):
@@ -151,7 +150,7 @@ class RowQueries:
         return where, values
 
     def rowids(self, selection: Selection[RecordT], *, limit: int = -1) -> tuple[int, ...]:
-        """The numbers of a selection's rows, so many at most; all where no limit is given."""
+        """Return the numbers of a selection's rows, at most `limit` if it is not negative."""
         where, values = self._where(selection)
         rowids = self._connection.execute(
             f"SELECT rowid FROM record INDEXED BY record_by_symbol WHERE {where} LIMIT {limit}", values
@@ -168,7 +167,7 @@ class RowQueries:
         return [values[0] for values in rows if (row := self._read_row(kind, *values)) is not None and keeps_row(row)]
 
     def count(self, selection: Selection[RecordT]) -> int:
-        """How many rows there are; those of whole symbols are counted once, and then only what came in since."""
+        """Count the rows; for whole symbols only rows added since the last count are read."""
         kind, symbols, newest_row = selection.kind, selection.symbols, selection.newest_row
         is_of_symbols = selection == Selection(kind, symbols=symbols, newest_row=newest_row)
         if newest_row is not None and is_of_symbols and not self._unreadable[kind]:
@@ -178,7 +177,7 @@ class RowQueries:
         return int(self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0])
 
     def _symbol_counts(self, kind: type[Record], newest_row: int) -> Counter[str]:
-        """Rows of each symbol among the first so many rows of the file."""
+        """Count the rows of each symbol up to row `newest_row` of the file."""
         counted_rows, counts = self._counts.get(kind, (0, Counter()))
         of_symbol = "SELECT symbol, count(*) FROM record WHERE kind = ? AND symbol = ? AND +rowid <= ?"
         if not 0 < counted_rows <= newest_row:
@@ -194,15 +193,15 @@ class RowQueries:
     def page(
         self, selection: Selection[RecordT], after: RowRank | None, limit: int, *, newest: bool = True, skip: int = 0
     ) -> list[tuple[RowRank, ProductRow[RecordT]]]:
-        """Rows that follow a place (or from the very end where none is given), by time, in either direction.
+        """Read the rows that follow `after` (None: from the end) by time, in either direction.
 
-        `skip` leaves out so many more first; only the index is walked for them.
+        `skip` first leaves out that many rows; only the index is read for them.
         """
         where, values = self._where(selection)
         way, order = ("<", "DESC") if newest else (">", "ASC")
         page: list[tuple[RowRank, ProductRow[RecordT]]] = []
         rows_left = True
-        while rows_left and len(page) < limit:  # once, unless rows cannot be read and others come in their place
+        while rows_left and len(page) < limit:  # once, unless unreadable rows have to be replaced
             beyond = f" AND (time, ordinal, product_type) {way} (?, ?, ?)" if after is not None else ""
             rows_missing = limit - len(page)
             rows = self._connection.execute(
@@ -223,28 +222,28 @@ class RowQueries:
 PAGE: Final = 100
 PAGES_KEPT: Final = 8
 CHUNK: Final = 500
-"""Rows read at a time of those that are all gone through."""
+"""Rows read at a time when all are read."""
 ANCHORS_KEPT: Final = 512
 SHORTEST_ID_PIECE: Final = 5
-"""Digits that are looked for in ids; fewer may be of a symbol, such as 1000SATS."""
+"""Fewer digits are not searched in ids; they may belong to a symbol, such as 1000SATS."""
 ROWIDS_AT_MOST: Final = 10_000
-"""Rows that a search for an id holds by their numbers; where it matches more, the next page of matches is near."""
+"""The most row numbers that a search for an id keeps; if more rows match, the next page of matches is near."""
 READ_TO_SEARCH: Final[frozenset[type[Record]]] = frozenset({TriggerOrder})
-"""Kinds of which each row is read in a search, since there are few; of fills there may be a million."""
+"""Kinds whose rows are all read in a search, since there are few; there may be a million fills."""
 SEARCHED_AT_ONCE: Final = 200
-"""Rows that are read in one go while they are searched; other work of the disk goes between."""
+"""Rows read in one step of a search; other disk work runs between steps."""
 SEARCHED_UNSEEN: Final = 1_000
-"""Rows that are searched so soon that those of before may be shown until then."""
+"""Up to this many rows are searched so fast that the previous rows may be shown until then."""
 
 
 class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
-    Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`, of the rows those
-    that pass `keeps_row`, which is asked in the disk's thread. Rows that this version cannot read are left out;
-    `unreadable_count` says how many of their kind came up so far. A page is reached from the nearest place known, be it
-    the beginning, the end or a page read before, so that a jump to the end of a million rows costs no more than one to
-    the next page. The pages beside one that is looked at and those at both ends are read ahead.
+    A symbol is shown if it passes every test of `keeps_symbol`, and a row if it passes `keeps_row`, which runs on the
+    disk thread. Unreadable rows are left out; `unreadable_count` is how many of their kind were met so far. A page is
+    read from the nearest known position: the beginning, the end or another page. So a jump to the end of a million rows
+    costs no more than a step to the next page. The neighbours of a page in view and the pages at both ends are read
+    ahead.
     """
 
     def __init__(
@@ -266,7 +265,7 @@ class ArchiveRows(Generic[RecordT]):
         self.count = 0
         self.unreadable_count = 0
         self.error = ""
-        """Why the file could not be read, until it is read again by `refresh`; empty where it could."""
+        """Why the file could not be read, until `refresh` reads it; empty if it could."""
         self._refreshes = 0
         self._row_queries = row_queries
         self._disk = disk
@@ -280,10 +279,10 @@ class ArchiveRows(Generic[RecordT]):
         self._latest_view: ArchiveRows[RecordT] | None = None
         self._first_reading: asyncio.Task[None] | None = None
         self.is_pending = False
-        """Whether the first rows are there in a moment, so that those of before are better shown until then."""
+        """Whether the first rows will come in a moment, so that the previous rows had better stay on the screen."""
 
     async def refresh(self) -> None:
-        """Count again and forget the pages: rows may have come in, of new symbols too."""
+        """Count again and forget the pages: there may be new rows and new symbols."""
         try:
             selection, count = await self._disk.run(self._recount, self.selection)
             if self._keeps_row is not None:
@@ -318,8 +317,8 @@ class ArchiveRows(Generic[RecordT]):
         return tuple(kept)
 
     def _recount(self, selection: Selection[RecordT]) -> tuple[Selection[RecordT], int]:
-        """The selection of the rows there are by now, and their count; runs on the disk's thread."""
-        # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
+        """Return the selection of the rows there are now, and their count; runs on the disk thread."""
+        # Pages, sums and exports cover exactly the rows counted here, even if new rows come in.
         selection = replace(selection, newest_row=self._row_queries.newest_row(), rowids=None)
         if self._keeps_symbol:
             symbols = self._row_queries.symbols(selection.kind)
@@ -333,16 +332,16 @@ class ArchiveRows(Generic[RecordT]):
     def ordered(
         self, sort: Sort | None, pattern: str, text_of: Callable[[ProductRow[RecordT]], str] = str
     ) -> ArchiveRows[RecordT]:
-        """The rows that a pattern matches, by time in the direction of the sort.
+        """Return the rows that match a pattern, by time in the direction of the sort.
 
-        It is looked for in the text of each row of a kind that is `READ_TO_SEARCH`; of others in the symbols, or where
-        it is digits in the ids. Their count is read in the background; `changed` is called when it is there.
+        Rows of a kind in `READ_TO_SEARCH` are searched in the text of each row. For other kinds the pattern is matched
+        with symbols, or with ids if it is digits. The count is read in the background; then `changed` is called.
         """
         newest = self.newest if sort is None else sort.reverse
         if not pattern and newest == self.newest:
             return self
         if self._latest_view is not None and self._latest_view is not self._reversed:
-            self._latest_view.close()  # a search for what is typed no more would keep the next one waiting
+            self._latest_view.close()  # a search for an earlier pattern would delay the next one
         if not pattern and self._reversed is not None:
             return self._reversed
         is_id_piece = pattern.isascii() and pattern.isdigit() and len(pattern) >= SHORTEST_ID_PIECE
@@ -369,7 +368,7 @@ class ArchiveRows(Generic[RecordT]):
         return view
 
     async def _read_first(self, counted: ArchiveRows[RecordT] | None) -> None:
-        """Count the rows, unless the same ones are `counted`, and read those that come first."""
+        """Count the rows, or take the count of the same rows in `counted`; then read the first page."""
         try:
             if counted is None:
                 await self.refresh()
@@ -383,18 +382,18 @@ class ArchiveRows(Generic[RecordT]):
             self._changed()
 
     def whole(self) -> WholeArchive[RecordT]:
-        """The rows one after the other, read page by page as they are asked for."""
+        """Return the rows in order, read page by page on demand."""
         return WholeArchive(self._row_queries, self._disk, self.selection, self.count, newest=self.newest)
 
     async def chunks(self) -> AsyncIterator[list[ProductRow[RecordT]]]:
-        """All rows from the first to the last, so many at a time; other work of the disk goes between."""
+        """Yield all rows in order, `CHUNK` at a time; other disk work runs between."""
         after: RowRank | None = None
         while page := await self._disk.run(self._row_queries.page, self.selection, after, CHUNK, newest=self.newest):
             yield [row for _, row in page]
             after = page[-1][0]
 
     def row(self, index: int) -> ProductRow[RecordT] | None:
-        """The row at a place, or None while its page is being read."""
+        """Return the row at an index, or None while its page is being read."""
         number, within = divmod(index, PAGE)
         page = self._pages.get(number)
         if page is None:
@@ -409,11 +408,11 @@ class ArchiveRows(Generic[RecordT]):
         return None if row is None else row.row_id
 
     def index_of(self, row_id: str) -> int | None:
-        """The place of a row that is in memory."""
+        """Return the index of a row if it is in memory."""
         return self._indexes.get(row_id)
 
     def read_ahead(self, index: int) -> None:
-        """Have at hand what the next key may ask for: the pages beside that of a row, and both ends."""
+        """Load the pages that the next key may need: the neighbours of a row's page, and both ends."""
         number, last = index // PAGE, (self.count - 1) // PAGE
         for near in (number + 1, number - 1, last, last - 1, 0):
             if near in self._pages:
@@ -430,7 +429,7 @@ class ArchiveRows(Generic[RecordT]):
             await asyncio.gather(*self._loading.values(), return_exceptions=True)
 
     def close(self) -> None:
-        """Stop reading, here and in the views on these rows."""
+        """Stop reading, in this view and in the views derived from it."""
         for task in (*self._loading.values(), *filter(None, [self._first_reading])):
             task.cancel()
         for view in filter(None, (self._latest_view, self._reversed)):
@@ -450,10 +449,10 @@ class ArchiveRows(Generic[RecordT]):
             self._fail(problem)
             return
         if refreshes != self._refreshes:
-            self._changed()  # whoever still wants the page asks again
+            self._changed()  # the table asks again if it still needs the page
             return
         if self._row_queries.unreadable_count(self.selection.kind) != self.unreadable_count:
-            await self.refresh()  # rows of this page were counted, and cannot be read
+            await self.refresh()  # unreadable rows of this page were counted
             return
         rows = [row for _, row in page]
         self._pages[number] = rows
@@ -474,7 +473,7 @@ class ArchiveRows(Generic[RecordT]):
     def _read(
         self, number: int, count: int, page_ends: dict[int, tuple[RowRank, RowRank]]
     ) -> list[tuple[RowRank, ProductRow[RecordT]]]:
-        """Read one page from the nearest known end, before it or after it; runs on the disk's thread."""
+        """Read one page forward or backward from the nearest known page end; runs on the disk thread."""
         first, last = number * PAGE, min((number + 1) * PAGE, count)
         before = max((known_page for known_page in page_ends if known_page < number), default=None)
         after = min((known_page for known_page in page_ends if known_page > number), default=None)
@@ -489,7 +488,7 @@ class ArchiveRows(Generic[RecordT]):
 
 
 class WholeArchive(Generic[RecordT]):
-    """Rows from the first to the last for a thread that may wait, a page of them in memory."""
+    """Rows in order for a thread that may block, with one page in memory."""
 
     def __init__(
         self, row_queries: RowQueries, disk: Disk, selection: Selection[RecordT], count: int, *, newest: bool
@@ -504,7 +503,7 @@ class WholeArchive(Generic[RecordT]):
         self._page: list[tuple[RowRank, ProductRow[RecordT]]] = []
 
     def row(self, index: int) -> ProductRow[RecordT] | None:
-        """The row at a place, each asked for after the one before it; None behind the last there is."""
+        """Return the row at an index; call it for each row in order. None after the last."""
         while index >= self._first + len(self._page):
             after = self._page[-1][0] if self._page else None
             page = self._disk.now(self._row_queries.page, self._selection, after, PAGE, newest=self._newest)

@@ -1,4 +1,4 @@
-"""The futures accounts' bills in the archive's file: funding, transfers, and what the wallets were after each."""
+"""The futures accounts' bills in the archive's file: funding, transfers, and the wallet balance after each."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
 
 OF_KIND: Final = "kind <> 'trade' AND kind"
-"""Chooses bills of another kind than those of fills, which are most by far, by the index that leaves these out.
+"""Selects bills except those of fills, by an index that leaves fills out, since most bills are of fills.
 
-SQLite takes it only where a statement says so; a plus before the product type keeps it from the primary key, by which
-it would look at every bill of the type.
+SQLite uses the index only if a statement has this condition. A plus before the product type keeps it off the primary
+key, by which it would read every bill of the type.
 """
 
 
 class Transfer(NamedTuple):
-    """Money moved into a futures account (above zero) or out of it, at a time in Unix ms.
+    """A transfer into a futures account (positive) or out of it, at a time in Unix ms.
 
-    `amount_in_usd` is in USDT: the amount itself of USDT, of another coin at the price of the fill nearest in time in
-    its own contract; None where there is none.
+    `amount_in_usd` is in USDT: for another coin the amount at the price of the fill nearest in time in the coin's own
+    contract; None if there is no such fill.
     """
 
     time: int
@@ -42,9 +42,9 @@ class Transfer(NamedTuple):
 def keep_bills(
     connection: sqlite3.Connection, product_type: ProductType, bills: Sequence[FuturesBill], coverage: BillCoverage
 ) -> None:
-    """Keep bills, each once by its id, with how far they are read; called within a transaction.
+    """Archive bills, each once by its id, with their coverage; called within a transaction.
 
-    Of a bill that comes again with other figures the later read counts.
+    If a bill comes again with other figures, the later ones replace the earlier.
     """
     added: list[_BillRow] = []
     replaced: list[_BillRow] = []
@@ -62,7 +62,7 @@ def keep_bills(
 
 
 class _BillRow(NamedTuple):
-    """A bill as the file has it, amounts as text."""
+    """A bill as the file stores it, amounts as text."""
 
     product_type: str
     coin: str
@@ -95,7 +95,7 @@ def _row_of(product_type: ProductType, bill: FuturesBill) -> _BillRow:
 
 
 def _change_funding(connection: sqlite3.Connection, added: Iterable[_BillRow], replaced: Iterable[_BillRow]) -> None:
-    """Change the sums of funding by the bills that came, without those they were kept as before."""
+    """Change the funding sums by new bills, and take out the bills they replace."""
     changes: defaultdict[tuple[int, str, str, str], Decimal] = defaultdict(lambda: ZERO)
     for rows, sign in ((added, 1), (replaced, -1)):
         for row in rows:
@@ -127,7 +127,7 @@ def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, co
 
 
 def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> BillCoverage:
-    """How far the bills of a product type are read; without ends where none ever were."""
+    """Return how far the bills of a product type are read; without ends if none ever were."""
     row = connection.execute(
         "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (product_type,)
     ).fetchone()
@@ -143,7 +143,7 @@ def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> 
 def transfers(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int, until: int
 ) -> Iterator[Transfer]:
-    """Transfers of some product types' accounts in a period (Unix ms, both included), oldest first."""
+    """Yield the transfers of some product types' accounts in a period (Unix ms, both included), oldest first."""
     chosen = [str(product_type) for product_type in product_types]
     rows = connection.execute(
         f"SELECT product_type, time, coin, amount, fee FROM bill WHERE {OF_KIND} = 'transfer' AND time BETWEEN ? AND ?"
@@ -157,7 +157,7 @@ def transfers(
 
 
 def price_near(connection: sqlite3.Connection, product_type: str, coin: str, time: int) -> Decimal | None:
-    """The price of the fill nearest in time in a coin's own contract; the one before where two are as near."""
+    """Return the price of the fill nearest in time in a coin's own contract; of two as near, the earlier."""
     nearest = []
     for comparison, order in (("<=", "DESC"), (">", "ASC")):
         nearest += connection.execute(

@@ -1,4 +1,4 @@
-"""How far fills and bills of a product type are read, for the reader and the archive."""
+"""How far the fills and bills of a product type are read, for the reader and the archive."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Final, NamedTuple
 
 HOUR_MS: Final = 3_600_000
 NO_END: Final = 2**62
-"""The end (Unix ms) of what has none, or has not ended."""
+"""The end (Unix ms) of a period without an end."""
 SETTLEMENT_LASTS_MS: Final = 300_000
-"""How long after its full hour a settlement may still be booked."""
+"""A settlement may be booked up to this long after its full hour."""
 
 
 class Gap(NamedTuple):
-    """Fills not read yet: older than the fill `cursor`, down to `until` (Unix ms; None: all there are).
+    """Fills not read yet: older than the fill `cursor`, back to `until` (Unix ms; None: all there are).
 
-    Those from before `kept_from` (Unix ms) are lost, since the exchange keeps them no longer; None where none are.
+    Those before `kept_from` (Unix ms) are lost, since the exchange no longer keeps them; None if none are lost.
     """
 
     cursor: str
@@ -23,16 +23,16 @@ class Gap(NamedTuple):
 
 
 class TimeSpan(NamedTuple):
-    """A stretch of time, both ends in Unix ms and included."""
+    """A period in Unix ms, both ends included."""
 
     since: int
     until: int
 
 
 class BillCoverage(NamedTuple):
-    """How far the bills of a product type are read: from `since` to `until` but for the gaps.
+    """How far the bills of a product type are read: from `since` to `until`, except for the gaps.
 
-    The ends are None where nothing was read. `refusal` says why the last reading brought nothing.
+    The ends are None if nothing was read. `refusal` is why the last read failed.
     """
 
     since: int | None = None
@@ -47,9 +47,9 @@ class BillCoverage(NamedTuple):
         return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
 
     def holds_settlements(self, since: int, until: int) -> bool:
-        """Whether every funding bill of a period was read: what is unread behind the first reading holds no settlement.
+        """Whether every funding bill of a period was read: an unread part must not hold a settlement.
 
-        Contracts settle at full hours, each at hours of its own, so that every full hour counts.
+        Contracts settle at different full hours, so every full hour counts.
         """
         if self.since is None or self.until is None or self.since > since:
             return False
@@ -58,6 +58,6 @@ class BillCoverage(NamedTuple):
 
 
 def _may_hold_settlement(since: int, until: int) -> bool:
-    """Whether funding may be booked between two moments (Unix ms, both included)."""
+    """Whether funding may be booked between two times (Unix ms, both included)."""
     full_hour = -(-(since - SETTLEMENT_LASTS_MS) // HOUR_MS) * HOUR_MS
     return since <= until and full_hour <= until

@@ -1,7 +1,7 @@
-"""An account's archive in one file: fills, trigger orders, bills, equity, kept longer than the exchange keeps them.
+"""An account's archive in one file: fills, trigger orders, bills and equity, kept longer than on the exchange.
 
-What feeds write goes through `Archive`, each call in one transaction. Whatever reads results goes to the file itself
-(`ledger_queries`, `bills`, `equity`), once the ledger is brought forward. In the file a gap between fills is a `hole`.
+Feeds write through `Archive`, each call in one transaction. Readers of results query the file itself (`ledger_queries`,
+`bills`, `equity`) after the ledger was brought forward. The file calls a gap between fills a `hole`.
 """
 
 from __future__ import annotations
@@ -33,27 +33,26 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
 
 CACHE_KIB: Final = 512
-"""SQLite's cache of the file in memory; its own 2 MiB fill up over the hours of a session."""
+"""SQLite's cache of the file in memory; its default of 2 MiB fills up over the hours of a session."""
 
 _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO NOTHING"
 
 
 class Archive:
-    """One account's archive in a SQLite file; where none is given, in a temporary one that ends with the session.
+    """One account's archive in a SQLite file; without a file, in a temporary one that ends with the session.
 
-    Every call blocks for a moment and belongs on the disk's thread. `connection` is the open file, for what reads the
-    ledger in it.
+    Every call blocks briefly and belongs on the disk thread. `connection` is the open file, for readers of the ledger.
     """
 
     def __init__(self, file: Path | None, *, checks: str = "") -> None:
-        """Open the file; one that is damaged or of an earlier version is set aside and begun anew. Raises FileUnusable.
+        """Open the file; set a damaged or older one aside and begin a new one. Raises FileUnusable.
 
-        All of it is looked at for damage, which takes longer the more it holds; where `checks` names a table, only
-        that one is.
+        The whole file is checked for damage, which takes longer for a large one; if `checks` names a table, only that
+        table is.
         """
         self.file = file
         self.set_aside = ""
-        """The sentence on a file of before that could not be used; empty where there was none."""
+        """The sentence about an earlier file that could not be used; empty if there was none."""
         open_archive = partial(open_file, file, [ARCHIVE_SCHEMA], first_version=ARCHIVE_VERSION)
         try:
             self.connection = open_archive(checked_table=checks)
@@ -62,7 +61,7 @@ class Archive:
                 raise
             self.set_aside = f"{file}: {problem.reason}. What the exchange still keeps is read again."
             self.connection = open_archive()
-        # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
+        # Rows lost in a power cut can be read again. The journal cannot, so it syncs every step.
         self.connection.execute("PRAGMA synchronous=NORMAL")
         self.connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         self.rows = RowQueries(self.connection)
@@ -73,9 +72,9 @@ class Archive:
         """About how many fills are not in the ledger yet; `advance_ledger` books some of them."""
 
     def refuse_other_version(self) -> None:
-        """Raise FileUnusable where a newer program has brought the file to its version while this one has it open.
+        """Raise FileUnusable if a newer program has migrated the file while this one has it open.
 
-        Any thread may call it. A file that cannot be read keeps nothing from being sent.
+        Any thread may call it. A file that cannot be read does not block sending.
         """
         if self.file is None:
             return
@@ -88,7 +87,7 @@ class Archive:
         rows: Sequence[ProductRow[RecordT]],
         gaps: Mapping[ProductType, Sequence[Gap]] | None = None,
     ) -> set[str]:
-        """Keep rows and what is still missing between them, in one step; gives the ids of new or changed rows."""
+        """Archive rows and the gaps between them in one transaction; return the ids of new or changed rows."""
         changed: set[str] = set()
         with self._ledger_transaction():
             for row in rows:
@@ -99,7 +98,7 @@ class Archive:
         return changed
 
     def _keep(self, kind: type[RecordT], row: ProductRow[RecordT]) -> bool:
-        """Keep a row, or the newer text of one that is there already; whether anything changed."""
+        """Archive a row, or the newer text of an archived one; True if anything changed."""
         record = row.record
         body, symbol = dump_json(record.received), str(getattr(record, "symbol", "")).upper()
         identity, time = (KINDS[kind], str(row.product_type), record.row_id), unix_ms(time_of(record))
@@ -119,7 +118,7 @@ class Archive:
         return True
 
     def _rebook(self, product_type: ProductType, rowid: int, body_before: str, fill: FuturesFill) -> None:
-        """Let the ledger count a fill as it is now, if it has counted it as it was before."""
+        """Replace a fill in the ledger if its earlier version was booked."""
         booked_rowid: int = self.connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
         if rowid > booked_rowid:
             return
@@ -130,7 +129,7 @@ class Archive:
         self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
 
     def _keep_gaps(self, product_type: ProductType, missing: Sequence[Gap]) -> None:
-        """Keep what is missing now of a product type's fills, in place of what was."""
+        """Replace the gaps of a product type."""
         self.connection.execute("DELETE FROM hole WHERE product_type = ?", (product_type,))
         for gap in missing:
             if gap.kept_from is None:
@@ -140,7 +139,7 @@ class Archive:
                 self._keep_lost(product_type, gap, gap.kept_from)
 
     def _keep_lost(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
-        """Keep which fills are lost; what legs held then is not known."""
+        """Archive which fills are lost; the sizes of legs then are unknown."""
         above_ms = fill_time(self.connection, product_type, gap.cursor)
         until = kept_from if above_ms is None else min(kept_from, above_ms)
         is_new = self.connection.execute(
@@ -158,10 +157,10 @@ class Archive:
         return [Gap(cursor, until) for cursor, until in rows]
 
     def advance_ledger(self, *, over_gaps: bool = False) -> bool:
-        """Bring the ledger a step forward: book new fills, then take legs forward that a late fill sent back.
+        """Advance the ledger by a step: book new fills, then recompute legs that a late fill has sent back.
 
-        Where older fills are still to come, legs wait for them, which would send them back again, unless `over_gaps`
-        says that they are to be read now. Gives whether more is to be done.
+        If older fills are still to come, legs wait for them, because those would send them back again; `over_gaps` says
+        that they will not be read now. True if more is to be done.
         """
         with self._ledger_transaction():
             self.fills_to_book = self._ledger.book_tail()
@@ -172,10 +171,10 @@ class Archive:
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
         """Compare the sum of the fills with the sizes that the exchange reports; see `Ledger.prove_starts`.
 
-        Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `advance_ledger` has
-        to take legs up anew.
+        Nothing is proven while fills wait to be booked or are known to be missing. True if `advance_ledger` has to
+        recompute legs.
         """
-        # The plus keeps SQLite from an index by kind, which all fills share.
+        # The plus keeps SQLite off an index by kind, which all fills share.
         waiting = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
         if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(waiting).fetchone():
             return False
@@ -196,11 +195,11 @@ class Archive:
             self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
     def read_until(self, product_type: ProductType) -> int:
-        """Up to when (Unix ms) fills were read, but for gaps; 0 before the first reading."""
+        """Return the time (Unix ms) up to which fills were read, except for gaps; 0 before the first read."""
         return fills_read_until(self.connection, product_type) or 0
 
     def known_from(self, product_type: ProductType) -> int:
-        """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""
+        """Return the time (Unix ms) after the last lost fills; 0 if none are lost between others."""
         return max(ends_of_lost_fills(self.connection, product_type), default=0)
 
     def add_bills(self, product_type: ProductType, rows: Sequence[FuturesBill], coverage: BillCoverage) -> None:
@@ -213,16 +212,16 @@ class Archive:
     def add_closed_positions(
         self, product_type: ProductType, positions: Sequence[ClosedPosition], until: int | None
     ) -> None:
-        """Keep positions that ended, each once; `until` (Unix ms) says that all until then are read."""
+        """Archive closed positions, each once; `until` (Unix ms) means that all up to then are read."""
         with transaction(self.connection):
             trip_funding.keep_closed_positions(self.connection, product_type, positions, until)
 
     def closed_positions_until(self, product_type: ProductType) -> int | None:
-        """Up to when (Unix ms) the positions that ended are read; None where they are not."""
+        """Return the time (Unix ms) up to which closed positions are read; None if none are."""
         return trip_funding.closed_positions_until(self.connection, product_type)
 
     def add_equity(self, product_types: Sequence[ProductType], *samples: EquitySample) -> None:
-        """Keep samples of equity, oldest first; once an hour those that have grown old are thinned."""
+        """Archive equity samples, oldest first; once an hour old samples are thinned."""
         if not samples:
             return
         hour, newest_ms = samples[-1].time // THINNED_EVERY_MS, samples[-1].time
@@ -235,7 +234,7 @@ class Archive:
 
     @contextmanager
     def _ledger_transaction(self) -> Iterator[None]:
-        """A transaction that the ledger takes part in; where it is undone, the ledger forgets what it had of it."""
+        """Open a transaction for the ledger too; if it is rolled back, the ledger drops its memory of it."""
         try:
             with transaction(self.connection):
                 self._ledger.prepare()
@@ -246,7 +245,7 @@ class Archive:
             raise
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A transaction on the file, for tables other than those of rows; it blocks as every call does."""
+        """Open a transaction for tables other than those of rows; it blocks like every call."""
         return transaction(self.connection)
 
     def close(self) -> None:
@@ -256,7 +255,7 @@ class Archive:
 async def bring_ledger_forward(
     archive: Archive, disk: Disk, progress: Callable[[int], None] = lambda fills_to_book: None
 ) -> None:
-    """Bring the ledger up to date with the fills, in steps that let other work of the disk pass."""
+    """Bring the ledger up to date with the fills, in steps between which other disk work can run."""
 
     def take_step() -> bool:
         return not archive.ledger_is_current and archive.advance_ledger()

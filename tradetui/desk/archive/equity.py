@@ -1,4 +1,4 @@
-"""Equity samples, one a minute and fewer with age, and the USDT rates of the coins."""
+"""Equity samples, one a minute and fewer with age, and the coins' USDT rates."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tradetui.wire.json_text import dump_json, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType
 
 PEGGED: Final = frozenset({"USDC", "SUSDC"})
-"""Coins that are turned over at the rate the newest sample of equity implies, and at par before there is one."""
+"""Coins converted at the rate of the newest equity sample, or at par before the first."""
 SAMPLED_EVERY_MS: Final = 60_000
-"""Time between samples. A sample's key in the archive counts them (`minute`), so another value needs a migration."""
+"""The time between samples. A sample's key in the archive counts minutes, so another value needs a migration."""
 THINNED_EVERY_MS: Final = 3_600_000
 _KEPT: Final = ((90 * DAY_MS, None, DAY_MS), (7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS))
-"""From which age to which one sample is kept of each day, and of each hour; younger ones are a minute apart."""
+"""Ages between which one sample is kept a day, or an hour; younger samples are a minute apart."""
 
 
 class CoinEquity(NamedTuple):
-    """The account of one margin coin: equity in the coin, in USDT by the exchange's rate, and open profit."""
+    """The account of one margin coin: equity in the coin, in USDT at the exchange's rate, and unrealised profit."""
 
     coin: str
     equity: Decimal
@@ -32,14 +32,14 @@ class CoinEquity(NamedTuple):
 
     @property
     def rate(self) -> Decimal | None:
-        """The USDT rate of the coin: `usdtEquity ÷ accountEquity`; None where that says nothing."""
+        """The coin's USDT rate, `usdtEquity ÷ accountEquity`; None if it cannot be computed."""
         return self.in_usdt / self.equity if self.in_usdt is not None and self.equity > 0 else None
 
 
 class EquitySample(NamedTuple):
-    """Equity and unrealised profit of some product types' accounts together, in USDT, at a time in Unix ms.
+    """Total equity and unrealised profit of some product types' accounts, in USDT, at a time in Unix ms.
 
-    `accounts` are those by coin, empty in samples of before they were kept.
+    `accounts` are the accounts by coin; old samples have none.
     """
 
     time: int
@@ -50,39 +50,39 @@ class EquitySample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The USDT rates by coin, from the newest sample of equity."""
+    """The USDT rates by coin, from the newest equity sample."""
 
     by_coin: Mapping[str, Decimal]
 
     @classmethod
     def of(cls, sample: EquitySample | None) -> Rates:
-        """The rates of a sample's accounts, those that are known."""
+        """Make the known rates of a sample's accounts."""
         accounts = () if sample is None else sample.accounts
         return cls({account.coin: rate for account in accounts if (rate := account.rate) is not None})
 
     def of_coin(self, coin: str) -> Decimal | None:
-        """The coin's USDT rate now; None where that is not known."""
+        """Return the coin's USDT rate now; None if it is not known."""
         return Decimal(1) if coin in USDT_COINS else self.by_coin.get(coin)
 
     def in_usdt(self, amounts: Mapping[str, Decimal]) -> Decimal | None:
-        """The sum of amounts by coin in USDT; None where a coin's rate is not known."""
+        """Return the sum of amounts by coin in USDT; None if a coin's rate is not known."""
         total = Decimal(0)
         for coin, amount in amounts.items():
-            if amount:  # nothing, with many decimals, would give the total as many
+            if amount:  # a zero with many decimals would give the total as many
                 if (rate := self.of_coin(coin)) is None:
                     return None
                 total += amount * rate
         return total
 
     def of_dollar(self, coin: str) -> Decimal | None:
-        """A dollar coin's USDT rate; None of other coins, whose rate may have been another then."""
+        """Return a dollar coin's USDT rate; None for other coins, whose rate may have changed since."""
         if coin in PEGGED:
             return self.by_coin.get(coin, Decimal(1))
         return Decimal(1) if coin in USDT_COINS else None
 
 
 def add_sample(connection: sqlite3.Connection, product_types: Sequence[ProductType], sample: EquitySample) -> None:
-    """Keep a sample unless its minute has one; two sessions of one account take them together."""
+    """Archive a sample unless its minute has one; two sessions of one account may both sample it."""
     connection.execute(
         "INSERT OR IGNORE INTO equity_sample VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -97,7 +97,7 @@ def add_sample(connection: sqlite3.Connection, product_types: Sequence[ProductTy
 
 
 def thin_samples(connection: sqlite3.Connection, now_ms: int) -> None:
-    """Let go of all but the last sample of an hour after a week, and of a day (of UTC) after a quarter."""
+    """Delete all but the last sample of each hour after a week, and of each UTC day after 90 days."""
     for youngest, oldest, step in _KEPT:
         first = 0 if oldest is None else (now_ms - oldest) // step * step // SAMPLED_EVERY_MS
         last = (now_ms - youngest) // step * step // SAMPLED_EVERY_MS
@@ -112,7 +112,7 @@ def thin_samples(connection: sqlite3.Connection, now_ms: int) -> None:
 def samples(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int, until: int
 ) -> Iterator[EquitySample]:
-    """The samples of a period (Unix ms, both included), oldest first, without the single accounts."""
+    """Yield the samples of a period (Unix ms, both included), oldest first, without accounts."""
     rows = connection.execute(
         "SELECT time, equity, unrealised FROM equity_sample WHERE minute BETWEEN ? AND ? AND product_types = ?"
         " AND time BETWEEN ? AND ? ORDER BY minute",
@@ -125,7 +125,7 @@ def samples(
 def nearest_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], moment_ms: int, within_ms: int
 ) -> EquitySample | None:
-    """The sample nearest to a moment (Unix ms) of those that are at most so far from it, with the single accounts."""
+    """Return the sample nearest to a time (Unix ms) and at most `within_ms` from it, with its accounts."""
     since, until = moment_ms - within_ms, moment_ms + within_ms
     minutes = since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS
     which = "minute BETWEEN ? AND ? AND time BETWEEN ? AND ? ORDER BY abs(time - ?)"
@@ -135,14 +135,14 @@ def nearest_sample(
 def first_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int = 0
 ) -> EquitySample | None:
-    """The oldest sample from a moment (Unix ms, to the minute) on, with the single accounts."""
+    """Return the oldest sample since a time (Unix ms, to the minute), with its accounts."""
     return _one_sample(connection, product_types, "minute >= ? ORDER BY minute ASC", since // SAMPLED_EVERY_MS)
 
 
 def last_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], until: int
 ) -> EquitySample | None:
-    """The newest sample up to a moment (Unix ms), with the single accounts."""
+    """Return the newest sample up to a time (Unix ms), with its accounts."""
     return _one_sample(connection, product_types, "time <= ? ORDER BY minute DESC", until)
 
 
@@ -155,9 +155,9 @@ def _one_sample(
 
 
 class SampledEquity(NamedTuple):
-    """Samples of a stretch of time, oldest first: Unix ms, and equity as the file has it.
+    """Samples of a period, oldest first: Unix ms, and equity as the file stores it.
 
-    `values` are the same in binary floating point, those below zero as zero: less than nothing cannot be lost.
+    `values` are the same as floats, negative ones as zero: no more than everything can be lost.
     """
 
     times: Sequence[int]
@@ -166,10 +166,10 @@ class SampledEquity(NamedTuple):
 
 
 class EquitySeries:
-    """The samples of some product types' accounts together, without the single accounts, kept in memory.
+    """The samples of some product types' accounts, without single accounts, kept in memory.
 
-    They are read once, and then only what was sampled since: another session that writes to the file, or a new hour,
-    in which samples are thinned, has all of them read again.
+    They are read once, and then only new ones. All are read again if another session has written to the file, or in a
+    new hour, when samples are thinned.
     """
 
     def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> None:
@@ -181,7 +181,7 @@ class EquitySeries:
         self._read_at: tuple[int, int] | None = None
 
     def read(self, since: int, until: int) -> SampledEquity:
-        """The samples of a period (Unix ms, both included), once those that are not in memory yet are read."""
+        """Return the samples of a period (Unix ms, both included) after reading new ones."""
         self._bring_forward()
         chosen = slice(bisect_left(self._times, since), bisect_right(self._times, until))
         return SampledEquity(self._times[chosen], self._equities[chosen], self._values[chosen])
@@ -206,7 +206,7 @@ class EquitySeries:
 
 
 def spacing_at(age_ms: int) -> int:
-    """The spacing (ms) of samples of this age."""
+    """Return the spacing (ms) of samples of this age."""
     for youngest, _, spacing_ms in _KEPT:
         if age_ms > youngest:
             return spacing_ms

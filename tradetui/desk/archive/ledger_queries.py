@@ -1,7 +1,7 @@
-"""Reads the ledger: what a period brought in by day, symbol and coin, and how far its bills are read.
+"""Reads the ledger: the results of a period by day, symbol and coin, and how far its bills are read.
 
-Every sum that is shown is a fold of `day_groups`. Days that are over are summed from their quarter-hours once and then
-kept, however many fills they hold.
+Every displayed sum is a fold of `day_groups`. Past days are summed from their quarter-hours once and then kept, however
+many fills they hold.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from tradetui.wire.product_types import USDT_COINS, ProductType, margin_coin
 
 USDT: Final = "USDT"
 DAYS_A_STEP: Final = 32
-"""Days that are summed in one transaction, so that none holds up the disk for long."""
+"""Days summed in one transaction, so that none blocks the disk for long."""
 _DAYS_A_READ: Final = 512
 """Days whose texts are in memory at a time."""
 _DAY: Final = timedelta(days=1)
@@ -55,9 +55,9 @@ _GroupKey: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ResultQuery:
-    """A query of results: from `since` to `until` (Unix ms, both included; None: no bound), of these symbols or of all.
+    """A query of results: from `since` to `until` (Unix ms, both included; None: no bound), of some symbols or of all.
 
-    Days, weeks and months begin in `zone`. `now_ms` is where a period without an end ends.
+    Days, weeks and months begin in `zone`. A period without an end ends at `now_ms`.
     """
 
     grouping: Grouping
@@ -70,7 +70,7 @@ class ResultQuery:
 
     @property
     def condition(self) -> tuple[str, list[str]]:
-        """The SQL condition on symbols and product types, to be put behind another condition, and its values."""
+        """The SQL condition on symbols and product types, to follow another condition, and its values."""
         parts, values = "", []
         for column, chosen in (("symbol", self.symbols), ("product_type", self.product_types)):
             if chosen is not None:
@@ -80,21 +80,21 @@ class ResultQuery:
 
     @property
     def bounds(self) -> TimeSpan:
-        """The first and last moment of the period (Unix ms); one without an end lasts until `NO_END`."""
+        """The first and last moment of the period (Unix ms); without an end, `NO_END`."""
         return TimeSpan(self.since or 0, NO_END if self.until is None else self.until)
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and last moment of the period; one without an end lasts until now."""
+        """The first and last moment of the period (Unix ms); without an end, now."""
         return self.since or 0, self.now_ms if self.until is None else self.until
 
 
 @dataclass(slots=True)
 class GroupSums:
-    """Results of a symbol in one coin; of a fold of several the product type and symbol are empty.
+    """The results of a symbol in one coin; in a fold of several, product type and symbol are empty.
 
-    `funding_in_usd` is the funding of coin-margined contracts at the price of its time, without `unpriced`, which is in
-    the coin and of a time without a price. `is_converted` says that some of it was turned over from another coin.
+    `funding_in_usd` is the funding of coin-margined contracts at the price of its time. It lacks `unpriced`, which is
+    in the coin, from times without a price. `is_converted` means that some of it was converted from another coin.
     """
 
     product_type: str
@@ -123,9 +123,9 @@ class GroupSums:
         self.is_converted = self.is_converted or other.is_converted
 
     def in_usdt(self, rates: Rates) -> Iterator[GroupSums]:
-        """The same in USDT, and apart from it in its own coin what has no rate.
+        """Yield the results in USDT, and apart from them, in its own coin, any part without a rate.
 
-        What coin-margined contracts brought in counts at the price of each fill, and a dollar coin at its rate now.
+        Results of coin-margined contracts count at the price of each fill, a dollar coin at its rate now.
         """
         names, sums = (self.product_type, self.symbol), self.sums
         if _is_own_coin(*self.key):
@@ -150,10 +150,10 @@ def _is_own_coin(product_type: str, symbol: str, coin: str) -> bool:
 
 
 def day_groups(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[tuple[date, GroupSums]]:
-    """The results of a query's period by day, product type, symbol and coin, the oldest day first.
+    """Yield the results of a query's period by day, product type, symbol and coin, the oldest day first.
 
-    Nobody changes a group, since the next reader may get the same. Blocks on the disk, and may write to it: it is not
-    to be called within a transaction.
+    Do not change a group: the next reader may get the same object. Blocks on the disk and may write to it, so never
+    call it within a transaction.
     """
     known = _known_quarters(connection)
     since, until = query.bounds
@@ -181,7 +181,7 @@ def day_groups(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[t
 
 
 def _known_quarters(connection: sqlite3.Connection) -> tuple[int, int] | None:
-    """The first and the last quarter-hour of UTC, counted from 1970, of which there is a result; None without any."""
+    """Return the first and last UTC quarter-hour with a result, counted from 1970; None without any."""
     ends = [
         connection.execute(f"SELECT {end}(quarter) FROM {table}").fetchone()[0]
         for table in ("ledger_quarter", "bill_funding")
@@ -192,7 +192,7 @@ def _known_quarters(connection: sqlite3.Connection) -> tuple[int, int] | None:
 
 
 def _kept(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> Mapping[TimeSpan, Sequence[GroupSums]]:
-    """The sums of whole days that are over, oldest first; those not kept yet are made and kept."""
+    """Return the sums of whole past days, oldest first; missing ones are made and kept."""
     if not spans:
         return {}
     quarters = {(quarter_of(span.since), quarter_of(span.until) + 1): span for span in spans}
@@ -200,7 +200,7 @@ def _kept(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> Mapping[
         "SELECT first, beyond, groups FROM ledger_span WHERE by_symbol = 1 AND first BETWEEN ? AND ?",
         (quarter_of(spans[0].since), quarter_of(spans[-1].since)),
     )
-    # The file has the days of other zones, too.
+    # The file also holds the days of other time zones.
     texts = {quarters[first, beyond]: text for first, beyond, text in rows if (first, beyond) in quarters}
     kept = {span: _groups_of(text) for span, text in texts.items()}
     missing = [span for span in spans if span not in kept]
@@ -210,7 +210,7 @@ def _kept(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> Mapping[
 
 
 def _sum_and_keep(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> Mapping[TimeSpan, Sequence[GroupSums]]:
-    """The sums of days from the ledger; they are kept where the disk takes them."""
+    """Sum days from the ledger; keep the sums if the disk accepts them."""
     with suppress(sqlite3.OperationalError), transaction(connection):
         summed = {span: _summed(connection, span) for span in spans}
         connection.executemany(
@@ -225,7 +225,7 @@ def _sum_and_keep(connection: sqlite3.Connection, spans: Sequence[TimeSpan]) -> 
 
 
 def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSums]:
-    """The results between two moments, from quarter-hours, and where it begins or ends within one from its fills."""
+    """Sum the results of a span from quarter-hours; at its ends within a quarter-hour, from the fills."""
     groups: dict[_GroupKey, GroupSums] = {}
 
     def group(product_type: str, symbol: str, coin: str) -> GroupSums:
@@ -254,7 +254,7 @@ def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSum
             if (fill := read_booked_fill(product_type, body, time)) is not None:
                 for booking in fill.bookings():
                     group(product_type, fill.key.symbol, booking.coin).sums.book(booking)
-        # A cross join has SQLite look leg by leg, since the index by time begins with the leg.
+        # A cross join makes SQLite search leg by leg, since the index by time begins with the leg.
         orders = connection.execute(
             "SELECT product_type, symbol, coin, profit, fees, in_usd"
             " FROM ledger_leg CROSS JOIN ledger_order USING (product_type, symbol, leg)"
@@ -263,7 +263,7 @@ def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSum
         )
         for product_type, symbol, coin, profit, fees, in_usd in orders:
             group(product_type, symbol, coin).sums.count_order(Decimal(profit) + Decimal(fees), Decimal(in_usd))
-        # Settlements stand at full hours, in quarter-hours that are not whole as well.
+        # Settlements are at full hours, and also count in quarter-hours that are not whole.
         funding += connection.execute(
             f"SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE {OF_KIND} = 'funding'"
             " AND time BETWEEN ? AND ?",
@@ -288,7 +288,7 @@ def _as_json(group: GroupSums) -> list[object]:
 
 @lru_cache(maxsize=2_048)
 def _groups_of(groups_text: str) -> Sequence[GroupSums]:
-    """The groups of a day as the file has them."""
+    """Read the groups of a day from the file's text."""
     return [_group_of(*values) for values in load_json(groups_text)]
 
 
@@ -298,7 +298,7 @@ def _group_of(key: _GroupKey, funding: tuple[str, str, str], figures: Sequence[s
 
 
 def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: int) -> list[date]:
-    """The first days of the months from that of the first result on; none without one."""
+    """Return the first days of the months since the first result; none without a result."""
     known = _known_quarters(connection)
     if known is None:
         return []
@@ -307,7 +307,7 @@ def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: in
 
 
 def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms: int) -> None:
-    """Keep the sums of the days of a month that are over; blocks on the disk."""
+    """Make and keep the sums of a month's past days; blocks on the disk."""
     since, until = day_start_ms(month, zone), day_start_ms(month_of(month, by=1), zone) - 1
     deque(day_groups(connection, ResultQuery(Grouping.DAY, now_ms, since, until, zone=zone)), maxlen=0)
 
@@ -322,7 +322,7 @@ class _ReadExtent(NamedTuple):
 
 
 class BillsRead:
-    """How far bills of some product types are read, beside how far fills are."""
+    """How far the bills of some product types are read, compared with the fills."""
 
     def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> None:
         self._extents: list[_ReadExtent] = []
@@ -333,7 +333,7 @@ class BillsRead:
                 continue
             first_fill = None
             if has_fills and coverage.since is not None:
-                # A fill earlier than the stretch of bills without a gap makes it matter whether older bills are read.
+                # Older bills matter only if there is a fill before the gapless part of the bills.
                 read_from = max([coverage.since, *(gap.until + 1 for gap in coverage.gaps)])
                 earlier = first_quarter_before(connection, product_type, read_from)
                 first_fill = read_from if earlier is None else earlier
@@ -341,9 +341,9 @@ class BillsRead:
             self._extents.append(_ReadExtent(product_type, coverage, first_fill, fills_until))
 
     def hold(self, since: int, until: int, coin: str) -> bool:
-        """Whether the funding in a coin is known of a period, as far as fills are read; nothing was before the first.
+        """Whether a period's funding in a coin is known, as far as fills are read; none was paid before the first.
 
-        Fills are read more often than bills: what bills may lack of the newest is what `READ_LATELY_MS` allows.
+        Fills are read more often than bills, so the newest bills may lack up to `READ_LATELY_MS`.
         """
         for product_type, bills, first_fill, fills_until in self._extents:
             if not settles_in(product_type, coin):
@@ -356,7 +356,7 @@ class BillsRead:
 
 
 def bills_behind(connection: sqlite3.Connection, product_type: ProductType, until: int) -> bool:
-    """Whether fills were read further than bills, and a settlement up to `until` (Unix ms) may have come since."""
+    """Whether fills were read further than bills and a settlement up to `until` (Unix ms) may have come since."""
     read_until = bill_coverage(connection, product_type).until
     fills_until = fills_read_until(connection, product_type)
     if read_until is None or fills_until is None:
@@ -366,5 +366,5 @@ def bills_behind(connection: sqlite3.Connection, product_type: ProductType, unti
 
 
 def legs_wait(connection: sqlite3.Connection) -> bool:
-    """Whether some legs are not brought forward: they wait for older fills, which would send them back again."""
+    """Whether some legs are behind: they wait for older fills, which would send them back again."""
     return connection.execute("SELECT 1 FROM ledger_leg WHERE behind LIMIT 1").fetchone() is not None

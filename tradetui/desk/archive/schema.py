@@ -1,4 +1,4 @@
-"""All tables of an archive's file. Files of another version are not read: who changes a table raises the version."""
+"""All tables of an archive's file. Files of another version are not read; raise the version with any change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from tradetui.trading.results.trips import trip_path
 
 ORDER_ID_TEXT: Final = """substr(body, instr(body, '"orderId"'), 50)"""
-"""A piece of a row's text with the id of its order in it, cheaper to cut out than the id itself."""
+"""The piece of a row's text that holds its order id; it is cheaper to cut out than the id itself."""
 _RECORD_TABLES: Final = f"""
     CREATE TABLE record (
         kind TEXT NOT NULL, product_type TEXT NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL,
@@ -22,8 +22,8 @@ _RECORD_TABLES: Final = f"""
     """
 """Fills and trigger orders as received (`body`), and the fills below which older ones are still to be read (`hole`).
 
-A search for ids reads the index by symbol alone, a sixth of the rows themselves. An index of its own for it would cost
-each write more than a tenth more.
+A search for ids reads only the index by symbol, which is a sixth of the size of the rows. An index of its own would
+make each write more than a tenth slower.
 """
 _LEDGER_TABLES: Final = f"""
     CREATE TABLE ledger_quarter (
@@ -66,11 +66,11 @@ _LEDGER_TABLES: Final = f"""
     CREATE TABLE ledger_mark (booked_rowid INTEGER NOT NULL);
     INSERT INTO ledger_mark VALUES (0)
     """
-"""The fills' results: sums by quarter-hour, closing orders, each leg's state and how far its fills are taken in
-(`ledger_leg`), ended trips with the state of the leg behind them, and where the position mode changed (`ledger_mode`).
+"""The fills' results: sums by quarter-hour, closing orders, each leg's state with its last applied fill (`ledger_leg`),
+ended trips with the leg's state after them, and the changes of position mode (`ledger_mode`).
 
-`ledger_read` says up to when fills were read, `ledger_start` of which legs nothing was held before the first fill.
-`ledger_mark` is the row of `record` up to which fills are booked; those behind it are booked before results are read.
+`ledger_read` is the time up to which fills were read. `ledger_start` lists the legs that held nothing before the first
+fill. `ledger_mark` is the last row of `record` whose fill is booked; later ones are booked before results are read.
 `incomplete_fills` came without their fee or profit.
 """
 _ALERT_TABLES: Final = """
@@ -85,7 +85,7 @@ _ALERT_TABLES: Final = """
     );
     CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
     """
-"""Of `desk/alerts`: the log of alerts, and which session delivers each."""
+"""Tables of `desk/alerts`: the log of alerts, and the session that delivers each."""
 _EQUITY_TABLES: Final = """
     CREATE TABLE equity_sample (
         minute INTEGER NOT NULL, product_types TEXT NOT NULL, time INTEGER NOT NULL, equity TEXT NOT NULL,
@@ -93,8 +93,10 @@ _EQUITY_TABLES: Final = """
         PRIMARY KEY (minute, product_types)
     ) WITHOUT ROWID
     """
-"""The accounts' equity at each sampled minute, in USDT; `accounts` is that of every account in its own coin, a JSON
-array of the fields of `CoinEquity`, decimals as text."""
+"""The accounts' equity at each sampled minute, in USDT.
+
+`accounts` is the equity of every account in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text.
+"""
 _BILL_TABLES: Final = """
     CREATE TABLE bill (
         product_type TEXT NOT NULL, coin TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL,
@@ -115,8 +117,7 @@ _BILL_TABLES: Final = """
         PRIMARY KEY (product_type, since, until)
     ) WITHOUT ROWID
     """
-"""Bills; funding by quarter-hour; from when and up to when bills are read, or why they are not; and the stretches
-between that are still to be read."""
+"""Bills; funding by quarter-hour; the period of which bills are read, or why they are not; its unread gaps."""
 _EVENT_TABLES: Final = """
     CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);
     CREATE TABLE event_mark (subject TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -129,9 +130,9 @@ _EVENT_TABLES: Final = """
         product_type TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (product_type, id)
     ) WITHOUT ROWID
     """
-"""Of `desk/events`: what was noticed of the account, in order.
+"""Tables of `desk/events`: what was noticed about the account, in order.
 
-`event_log` has a row once somebody watches. A fill's event has no body: `record` holds it.
+`event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it.
 """
 _SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
@@ -139,8 +140,10 @@ _SPAN_TABLES: Final = """
         PRIMARY KEY (by_symbol, first, beyond)
     ) WITHOUT ROWID
     """
-"""Sums from one quarter-hour of UTC up to another, the latter not included: the days and months of whatever zones were
-read. They can be made anew from the ledger at any time, and are deleted when a quarter-hour of theirs changes."""
+"""Sums from one UTC quarter-hour to another, which is not included: days and months in the time zones that were read.
+
+They can be made again from the ledger at any time, and are deleted when one of their quarter-hours changes.
+"""
 _CLOSED_POSITION_TABLES: Final = """
     CREATE TABLE closed_position (
         product_type TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL, closed INTEGER NOT NULL,
@@ -149,14 +152,16 @@ _CLOSED_POSITION_TABLES: Final = """
     ) WITHOUT ROWID;
     CREATE TABLE closed_position_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
     """
-"""Positions by when they ended, and up to when those of a product type are read."""
+"""Closed positions by the time they ended, and the time up to which those of a product type are read."""
 _LOST_FILLS_TABLE: Final = """
     CREATE TABLE lost_fills (
         product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
     ) WITHOUT ROWID
     """
-"""From when up to when (Unix ms, the latter not included) fills were not read while the exchange kept them; from 0 on
-what lies before the oldest fill that it still returned."""
+"""Periods (Unix ms, the end not included) whose fills were not read while the exchange kept them.
+
+A period since 0 is the time before the oldest fill that it still returned.
+"""
 _REFUSED_HOLES_TABLE: Final = """
     CREATE TABLE refused_hole (
         product_type TEXT NOT NULL, cursor TEXT NOT NULL, at_ms INTEGER NOT NULL, reason TEXT NOT NULL,

@@ -1,6 +1,6 @@
-"""The intents of one account: whatever is to be sent for it is written here first, and locks its symbol till it ends.
+"""The intents of one account: every request to be sent is first written here and locks its symbol until it ends.
 
-Each step is on the disk before it is taken. While the journal cannot be read and written, nothing is sent.
+Each step is on disk before it is taken. While the journal cannot be read and written, nothing is sent.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _log = logging.getLogger(__name__)
 Content = TypeVar("Content")
 
 WATCH_S = 0.7
-"""Pause between two looks at what other processes of the account have written."""
+"""Seconds between two looks at what other processes of the account have written."""
 _VERIFIED_PER_LOOK = 50_000
-"""A journal of so many events is held to its hash chain with each look that finds it touched, which takes 0.2 s."""
+"""A changed journal of at most this many events is verified by its hash chain at each look; that takes 0.2 s."""
 
 
 class JournalFault(StrEnum):
-    """Faults of the journal. Nothing is sent until the trader has it tried again, and it takes entries."""
+    """Faults of the journal. Nothing is sent until the trader has it tried again and it can be written."""
 
     UNREADABLE = "cannot be read"
     UNWRITABLE = "cannot be written"
@@ -55,7 +55,7 @@ _REMEDIES: Final = {
 
 
 class SendsNothing(StrEnum):
-    """Why a session sends nothing, whatever it is asked to send."""
+    """Why a session sends nothing at all."""
 
     MONITOR = "Monitor mode: nothing can be sent."
     KEY_READS_ONLY = (
@@ -66,7 +66,7 @@ class SendsNothing(StrEnum):
 
 
 class Withheld(Exception):
-    """Nothing was sent; `reasons` say why, in sentences."""
+    """Nothing was sent; `reasons` are sentences."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__(" ".join(reasons))
@@ -74,7 +74,7 @@ class Withheld(Exception):
 
 
 class _Changes(NamedTuple):
-    """The journal as it was last read: the lock, and the scopes that intents hold here and in other directories."""
+    """The journal as last read: the lock, and the scopes of open intents here and in other directories."""
 
     locked: bool
     open_intents: list[Intent]
@@ -83,9 +83,9 @@ class _Changes(NamedTuple):
 
 
 class Intents:
-    """The intents of an account. There is no such object in monitor mode.
+    """The intents of an account. A session in monitor mode has none.
 
-    `trouble` says why the journal cannot be used, None while it can; nothing is sent while it cannot.
+    `trouble` is why the journal cannot be used, None if it can; nothing is sent while it is set.
     """
 
     def __init__(
@@ -98,24 +98,24 @@ class Intents:
         *,
         start_locked: bool,
     ) -> None:
-        """`journal` is None until it is known whose account this is; nothing is sent before `open`."""
+        """`journal` is None until the account is identified; nothing is sent before `open`."""
         self.trouble: str | None = None if journal is not None else "the account is not identified yet"
         self.account = account
         self.uid: str | None = None
-        """The UID of the account, where it is known."""
+        """The UID of the account, if it is known."""
         self.other_owner = ""
-        """Why nothing is sent any more: the exchange names another UID for the API key; empty while it does not."""
+        """Why nothing is sent any more: the exchange names another UID for the API key; else empty."""
         self.loss: FileLost | None = None
-        """The lost part of the journal; nothing is sent until `accept_loss`, in this session or another one."""
+        """The lost part of the journal; nothing is sent until `accept_loss`, in this session or another."""
         self.fault: JournalFault | None = None
         """Any other fault of the journal; nothing is sent until `try_again`."""
         self.notice = ""
-        """A note, shown once, on a journal that is new or was not registered; else empty."""
+        """A note, shown once, that the journal is new or was not registered; else empty."""
         self._journal = journal
         self._location: JournalLocation | None = None
         self._acceptance = LossAcceptance(Moment.now(clock))
         self.checks_before_sending: list[Callable[[], None]] = []
-        """Checks of other files of the account, on the disk's thread, each of which may raise FileUnusable."""
+        """Checks of the account's other files, run on the disk thread; each may raise FileUnusable."""
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
@@ -127,17 +127,17 @@ class Intents:
     # The journal
 
     async def open(self, account: str, location: JournalLocation) -> bool:
-        """Open the account's journal; whether it can be used, which `trouble` explains where it cannot."""
+        """Open the account's journal; True if it can be used, else `trouble` says why not."""
         self.account, self._location = account, location
         try:
             self._journal = await self._disk.run(self._open_file, location)
-            # Whatever is locked or open shows at once; nothing is sent before all of the file was looked at.
+            # Locks and open intents show at once; nothing is sent before the whole file was checked.
             self.trouble = "it is being checked"
             await self.refresh()
             if self._journal is None:
                 return False
             await self._disk.run(self._journal.check)
-        except Exception as problem:  # without a journal it must be said, whatever the reason
+        except Exception as problem:  # whatever the reason, a missing journal must be reported
             self._note_fault(JournalFault.UNREADABLE, problem)
             return False
         self._take_into_use(self._journal)
@@ -145,21 +145,21 @@ class Intents:
         return True
 
     async def look_ahead(self, location: JournalLocation) -> None:
-        """Name what is open in the journal that is expected; nothing is sent before `open` has opened the right one."""
+        """Show what is open in the expected journal; nothing is sent before `open` has opened the right one."""
         try:
             intents = await self._disk.run(open_intents_in, location)
             await self._disk.run(self.writers.show_life, location.alive_dir)
             standing = await self._disk.run(self.writers.standing, intents)
         except Exception as problem:
-            _log.info("open intents are not known yet: %s", problem)  # opening it says what is wrong
+            _log.info("open intents are not known yet: %s", problem)  # opening it will say why
             return
         if self._journal is None and self._location is None:
             self.open_scopes.see(standing, {})
 
     async def try_again(self) -> bool:
-        """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
+        """Open an unusable journal anew, check all of it and write to it: the trader's deliberate step.
 
-        Gives whether it can be used now, which `trouble` explains where it cannot.
+        True if it can be used now, else `trouble` says why not.
         """
         if self.fault is None or self._location is None:
             return self.trouble is None
@@ -196,7 +196,7 @@ class Intents:
         return open_journal(location, self.writers.lives)
 
     def _note_fault(self, fault: JournalFault, problem: Exception) -> None:
-        """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
+        """Note why the journal cannot be used: it is lost, or the fault may be repaired and tried again."""
         if not isinstance(problem, FileUnusable):
             self.fault = fault
             self.trouble = f"it {fault} ({problem}). {_REMEDIES[fault]}, then try again: L on the main screen"
@@ -209,9 +209,9 @@ class Intents:
             self.fault = JournalFault.UNUSABLE
 
     async def accept_loss(self) -> bool:
-        """Go on without what is lost: the trader's own deliberate step. Trading is locked then.
+        """Continue without the lost part: the trader's deliberate step. Trading is then locked.
 
-        Gives whether the journal can be used now, which `trouble` explains where it cannot.
+        True if the journal can be used now, else `trouble` says why not.
         """
         if self.loss is None or self._location is None:
             return self.trouble is None
@@ -223,18 +223,18 @@ class Intents:
         return await self._open_after_loss(self._location)
 
     async def _open_after_loss(self, location: JournalLocation) -> bool:
-        """Open the journal once the loss is accepted; `trouble` stays until all of it was looked at."""
+        """Open the journal after the loss was accepted; `trouble` stays until the whole file was checked."""
         self.loss = None
         self.open_scopes = OpenScopes()
         return await self.open(self.account, location)
 
     def close(self) -> None:
-        """Let the disk go once what was begun is written, and let other processes see that this one is over."""
+        """Close the disk after pending writes, and let other processes see that this one has ended."""
         self.writers.close()
         self._disk.close()
 
     async def refresh(self) -> None:
-        """Take over what other processes wrote: the trading lock, intents that are not settled, an accepted loss."""
+        """Read what other processes wrote: the trading lock, unsettled intents, an accepted loss."""
         if self._journal is None:
             if self.loss is None or self._location is None:
                 return
@@ -266,20 +266,20 @@ class Intents:
         return _Changes(bool(journal.trading_locked()), intents, self.writers.standing(intents), elsewhere)
 
     async def not_settled(self) -> list[Intent]:
-        """Intents that are not settled, oldest first; raises Withheld."""
+        """Return the unsettled intents, oldest first; raises Withheld."""
         return await self._read_from(self._ready().open_intents)
 
     async def newest(self) -> list[Intent]:
-        """The newest intents, newest first; raises Withheld while there is no journal, or it cannot be read."""
+        """Return the newest intents, newest first; raises Withheld if the journal is missing or cannot be read."""
         return await self._read_from(self._ready().newest)
 
     async def contradiction(self) -> str:
-        """Why the account's fills do not show what is held, by the newest intent that says it; raises Withheld."""
+        """Return why the account's fills do not explain its positions, by the newest such intent; raises Withheld."""
         intent = await self._read_from(self._ready().newest_contradicted)
         return "" if intent is None else intent.contradiction
 
     async def read(self, intent: str) -> Intent:
-        """One intent with all its steps; raises KeyError, Withheld."""
+        """Return one intent with all its steps; raises KeyError, Withheld."""
         return await self._read_from(self._ready().intent, intent)
 
     async def _read_from(self, read: Callable[..., Content], *arguments: object) -> Content:
@@ -290,9 +290,10 @@ class Intents:
             raise self._withheld() from None
 
     async def once_left_behind(self, intent: Intent) -> Intent:
-        """The intent once no other process can be in the middle of sending it, whose next step ours would spoil.
+        """Wait until no other process can still be sending this intent; return it as it is then.
 
-        That is at once where its process has ended, else when 35 s have certainly passed.
+        This is at once if its process has ended, else after 35 s have certainly passed. A step of ours before that
+        would spoil the next step of the other process.
         """
         while intent.state in (State.INTENDED, State.SENT) and not await self.is_left_behind(intent):
             await asyncio.sleep(WATCH_S)
@@ -300,7 +301,7 @@ class Intents:
         return intent
 
     async def is_left_behind(self, intent: Intent) -> bool:
-        """Whether no process can be at work on the intent's last step any more."""
+        """Whether no process can still be working on the intent's last step."""
         event = intent.events[-1]
         return self.writers.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self.writers.has_ended, event)
 
@@ -315,7 +316,7 @@ class Intents:
     # Steps
 
     async def last_event(self) -> int:
-        """The number of the journal's newest event, taken before reading what an intent rests on; raises Withheld."""
+        """Return the journal's newest event number; call it before reading an intent's rows. Raises Withheld."""
         try:
             return await self._disk.run(self._ready().last_event)
         except sqlite3.Error as problem:
@@ -325,10 +326,10 @@ class Intents:
     async def begin(
         self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
     ) -> None:
-        """Write a new intent; synced when this returns. `after` is `last_event` before reading the rows it rests on.
+        """Write a new intent, synced on return; `after` is `last_event` before reading the rows it is based on.
 
-        Raises AlreadyOpen where one of the same scope is not settled, Overtaken where one of the same scope went on
-        after that event, Withheld where it cannot be written, so that nothing may be sent.
+        Raises AlreadyOpen if an intent of the same scope is not settled, Overtaken if one of the same scope moved on
+        after that event, Withheld if it cannot be written; then nothing may be sent.
         """
         try:
             now = Moment.now(self._clock)
@@ -345,7 +346,7 @@ class Intents:
         self.open_scopes.began(scope, OpenIntent(intent, State.INTENDED))
 
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
-        """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
+        """Write the step `sent`, the last act before the first byte; raises NotSent if it must not be sent."""
         try:
             for check in self.checks_before_sending:
                 await self._disk.run(check)
@@ -359,41 +360,42 @@ class Intents:
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
         if self.other_owner:
             raise NotSent(self.other_owner)
-        if locked or self.lock.locked:  # here also while the disk wrote
+        if locked or self.lock.locked:  # or here, while the disk was writing
             raise NotSent("trading was locked before it was sent")
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error.
 
-        `prior` is the state that was read and that the step rests on: on a slow disk another process may have gone on.
+        `prior` is the state that was read and on which the step is based: on a slow disk another process may have moved
+        on.
         """
         await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock), prior=prior)
         self.open_scopes.stepped(intent, state)
 
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:
-        """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
+        """Write a step that has already happened; if that fails, the intent stays open and a restart takes it up."""
         try:
             await self.step(intent, state, details, prior=prior)
         except WrongStep:
-            return False  # another process of the account was quicker
+            return False  # another process of the account was faster
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._note_fault(JournalFault.UNWRITABLE, problem)
             return False
         return True
 
     def unsettled(self) -> tuple[str, ...]:
-        """Intents that are not settled, in words."""
+        """Return the unsettled intents as sentences."""
         return self.open_scopes.sentences()
 
     # The lock
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked: by hand in any process of the account, for the journal, or for the key's owner."""
+        """Whether trading is locked: by hand in any process of the account, by the journal, or for the key's owner."""
         return self.lock.locked or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
     def note_key_owner(self, uid: str | None) -> None:
-        """Take note of whose the API key is by the exchange; one of another account sends nothing any more."""
+        """Note the owner of the API key by the exchange; if it is another account, nothing more is sent."""
         if uid is not None and self.uid is not None and uid != self.uid:
             self.other_owner = (
                 f"The exchange says that this API key belongs to UID {uid}, and this session was started for "
@@ -403,8 +405,8 @@ class Intents:
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
 
-        Gives whether it is written, so that the others see it. A lock that is not written holds for this session,
-        and is tried again with every look.
+        The result is True once it is written, so that the others see it. A lock that cannot be written holds for this
+        session and is written again at every look.
         """
         choice = self.lock.choose(locked, has_journal=self._journal is not None)
         return asyncio.ensure_future(self._write_lock(choice))

@@ -1,9 +1,9 @@
-"""What locks an account's trading, as this session knows it: a trader's hand all of it, an open intent its own scope.
+"""The locks on trading as this session knows them: the trader's on the account, an open intent's on its scope.
 
-The locks themselves are in the journal, where every session of the account sees them. What is known here shows on the
-screen and refuses early; whatever is sent asks the journal again.
+The locks themselves are in the journal, where every session of the account sees them. This copy is for the screen and
+for early refusals; sending asks the journal again.
 
-The processes that wrote the steps of intents: whether each still lives, and the least time since a step.
+Also the processes that wrote the steps of intents: whether each still lives, and the least time since a step.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ class LockChoice:
 
 
 class AccountLock:
-    """The lock on all trading of an account. It holds while any of these is so:
-
-    - the profile starts the session locked, and nobody has chosen here yet;
+    """The lock on all trading of an account. It holds while any of these is true:
+    - the profile starts the session locked, and the trader has not chosen yet;
     - the journal says that trading is locked: this holds in every session of the account;
-    - a lock that was chosen here could not be written: this holds in this session alone, until it is written.
+    - a lock chosen here could not be written: this holds in this session alone, until it is written.
 
-    The newest choice counts, even where an older one is written or read later.
+    The newest choice counts, even if an older one is written or read later.
     """
 
     def __init__(self, disk: Disk, clock: Clock, *, locked: bool) -> None:
@@ -56,13 +55,13 @@ class AccountLock:
         """Lock or unlock this session at once; `write` then does so for the others."""
         choice = self.newest = LockChoice(locked)
         self._starts_locked = False
-        # The choice is taken for written until writing it fails, or the journal is read again.
+        # The choice counts as written until writing fails or the journal is read again.
         self._in_journal, self._is_being_written = locked, True
         self.unwritten = choice if locked and not has_journal else None
         return choice
 
     async def write(self, journal: Journal | None, choice: LockChoice) -> bool:
-        """Write a choice where every session sees it; False where it is not written, as without a journal.
+        """Write a choice where every session sees it; False if it is not written, as without a journal.
 
         Raises:
             FileUnusable, sqlite3.Error, OSError: the newest choice cannot be written.
@@ -83,27 +82,27 @@ class AccountLock:
         return is_written
 
     def take_over(self, locked: bool, newest: LockChoice | None) -> None:
-        """Take the journal's lock, unless a choice made here is newer: `newest` was when reading it began."""
+        """Take the journal's lock unless a newer choice was made here; `newest` is the choice when reading began."""
         if newest is self.newest and not self._is_being_written:
             self._in_journal = locked
 
 
 class OpenScopes:
-    """Open intents by the scope they lock: those of this account's journal, and those of journals elsewhere."""
+    """Open intents by the scope they lock: in this account's journal, and in journals elsewhere."""
 
     def __init__(self) -> None:
         self._here: dict[str, OpenIntent] = {}
         self._elsewhere: dict[str, str] = {}
 
     def see(self, here: Mapping[str, OpenIntent], elsewhere: Mapping[str, str]) -> None:
-        """Take over what was read, by scope; of what holds scopes in other directories a sentence is known."""
+        """Replace all open scopes; an intent in another directory is known by a sentence."""
         self._here, self._elsewhere = dict(here), dict(elsewhere)
 
     def began(self, scope: str, intent: OpenIntent) -> None:
         self._here[scope] = intent
 
     def stepped(self, intent: str, state: State) -> None:
-        """Take over an intent's new state; an end frees its scope."""
+        """Store an intent's new state; an end frees its scope."""
         scopes = [scope for scope, open_intent in self._here.items() if open_intent.id == intent]
         for scope in scopes:
             if state in ENDED:
@@ -112,14 +111,14 @@ class OpenScopes:
                 self._here[scope] = OpenIntent(intent, state)
 
     def holder(self, scope: str) -> str | None:
-        """The intent that locks a scope, as its id and state; None where none does."""
+        """Return the intent that locks a scope, as its id and state; None if none does."""
         return str(self._here[scope]) if scope in self._here else self._elsewhere.get(scope)
 
     def ids(self) -> frozenset[str]:
         return frozenset(intent.id for intent in self._here.values())
 
     def names(self) -> tuple[tuple[str, State | None], ...]:
-        """The scopes of open intents, unknown outcomes first; the state is None for intents in other directories."""
+        """Return the scopes and states of open intents, unknown outcomes first; None for those in other directories."""
         states: dict[str, State | None] = {**dict.fromkeys(self._elsewhere)}
         states |= {scope: intent.state for scope, intent in self._here.items()}
         most_urgent_first = sorted(states.items(), key=lambda scope: (scope[1] is not State.UNKNOWN, scope[1] is None))
@@ -131,10 +130,9 @@ class OpenScopes:
 
 
 class StepWriters:
-    """The processes that write an account's journal, as one of them sees the others.
+    """The processes that write an account's journal, as this process sees them.
 
-    `lives` is None until this one shows that it lives. `show_life`, `has_ended` and `standing` block and belong on the
-    disk's thread.
+    `lives` is None until `show_life`. `show_life`, `has_ended` and `standing` block and belong on the disk thread.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -143,7 +141,7 @@ class StepWriters:
         self._first_seen_s: dict[str, float] = {}
 
     def show_life(self, directory: Path | None) -> None:
-        """Let other processes see that this one lives, and see of others whether they do."""
+        """Let other processes see that this one lives, and start to see them."""
         if self.lives is None and directory is not None:
             self.lives = ProcessLives(directory, secrets.token_hex(6))
 
@@ -152,13 +150,13 @@ class StepWriters:
             self.lives.close()
 
     def has_ended(self, event: Event) -> bool:
-        """Whether the process that wrote a step certainly lives no more."""
+        """Whether the process that wrote a step has certainly ended."""
         if event.boot and self._clock.boot and event.boot != self._clock.boot:
-            return True  # no process outlives its boot, whoever has its number now
+            return True  # no process outlives its boot, even if its number is in use again
         return self.lives is not None and self.lives.has_ended(event.owner)
 
     def standing(self, intents: Iterable[Intent]) -> dict[str, OpenIntent]:
-        """Each intent and its state by scope; what a process that died had sent is unknown before anybody writes so."""
+        """Return each intent and its state by scope; an intent sent by a dead process is unknown at once."""
         standing = {}
         for intent in intents:
             is_lost = intent.state is State.SENT and self.has_ended(intent.events[-1])
@@ -166,12 +164,12 @@ class StepWriters:
         return standing
 
     def saw(self, intents: Iterable[Intent]) -> None:
-        """Count from now on what was written in another boot."""
+        """Start counting the time since events of another boot."""
         now_s = self._clock.monotonic()
         for intent in intents:
             self._first_seen_s.setdefault(intent.events[-1].chain, now_s)
 
     def elapsed_s(self, event: Event) -> float:
-        """Seconds that have certainly passed since a step was written, in whatever process and boot."""
+        """Return the seconds that have certainly passed since a step was written, in any process and boot."""
         now = Moment.now(self._clock)
         return elapsed_s(event, now, self._first_seen_s.setdefault(event.chain, now.monotonic_s))

@@ -23,39 +23,39 @@ class State(StrEnum):
 
 TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
     State.INTENDED: frozenset({State.WITHDRAWN, State.SENT}),
-    # Withdrawn by the process itself, which knows that its request never left.
+    # Withdrawn by its own process, which knows that the request never left.
     State.SENT: frozenset({State.WITHDRAWN, State.ACKNOWLEDGED, State.REJECTED, State.UNKNOWN}),
     State.ACKNOWLEDGED: frozenset({State.SETTLED, State.UNKNOWN}),
-    # Another process may have taken the sender for dead; the sender then says itself how and when its call ended.
+    # Another process may have taken the sender for dead; the sender then writes itself how its call ended.
     State.UNKNOWN: frozenset(
         {State.SETTLED, State.RELEASED, State.UNKNOWN, State.ACKNOWLEDGED, State.REJECTED, State.WITHDRAWN}
     ),
-    # A later fill of the same order: it was not over.
+    # A later fill of the same order shows that it was not over.
     State.SETTLED: frozenset({State.CORRECTED}),
     State.CORRECTED: frozenset({State.SETTLED, State.RELEASED, State.CORRECTED}),
-    # Once more, where what it showed of the account's fills outlived the first release.
+    # Released again: the contradiction it left in the account's fills outlived the first release.
     State.RELEASED: frozenset({State.RELEASED}),
 }
 ENDED: Final = frozenset({State.WITHDRAWN, State.REJECTED, State.SETTLED, State.RELEASED})
-"""An intent in one of these states locks nothing. `settled` alone can be left again, for `corrected`."""
+"""An intent in one of these states locks nothing. Only `settled` can be left again, for `corrected`."""
 RELEASABLE: Final = frozenset(state for state, following in TRANSITIONS.items() if State.RELEASED in following) - ENDED
-"""The trader may free the symbol of an intent in one of these states, once nothing of it can come any more."""
+"""In one of these states the trader may free an intent's symbol once the intent can have no further effect."""
 _LAST_STEP_TELLS: Final = frozenset({State.CORRECTED, State.RELEASED})
-"""States in which what earlier steps said of the end is not so any more."""
+"""States in which the outcome in earlier steps no longer holds."""
 
 
 def scope_of(product_type: str, symbol: str) -> str:
-    """The scope that a reversal locks; a creation locks its own kind."""
+    """Return the scope that a reversal locks; a creation locks its own kind."""
     return f"{product_type}|{symbol.upper()}"
 
 
 def scope_name(scope: str) -> str:
-    """A scope as a trader names it: the symbol of a reversal, or the kind of a creation."""
+    """Return a scope as a trader names it: the symbol of a reversal, or the kind of a creation."""
     return scope.rpartition("|")[2]
 
 
 class OpenIntent(NamedTuple):
-    """An intent that locks a scope, and its state as far as a session knows it."""
+    """An intent that locks a scope, and its last known state."""
 
     id: str
     state: State
@@ -74,19 +74,19 @@ class AlreadyOpen(Exception):
 
 
 class Overtaken(Exception):
-    """Another intent of the same scope was written since what this one rests on was read."""
+    """Another intent of the same scope was written since the rows for this one were read."""
 
 
 class WrongStep(Exception):
-    """A step the state machine does not have; a fault of this program."""
+    """The state machine does not have this step; a fault of this program."""
 
 
 class Event(NamedTuple):
-    """One step: the state reached, when (Unix ms, for display only), and the details of it.
+    """One step: the state reached, its time (Unix ms, for display only), and its details.
 
-    `boot` and `monotonic_s` say when by a clock that never steps; `owner` is the process that wrote it, by the name
-    under which `storage.process_life` knows whether it lives. Both texts are empty where the writer could not tell.
-    `chain` is the hash that tells it from every other event of every journal, as its `number` does not.
+    `boot` and `monotonic_s` are its time by a clock that never steps; `owner` is the process that wrote it, as
+    `storage.process_life` knows it. Both texts are empty if the writer did not know them. `chain` is a hash that is
+    unique among the events of all journals; `number` is not.
     """
 
     state: State
@@ -111,7 +111,7 @@ class Intent(NamedTuple):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The details of all steps, later ones over earlier ones."""
+        """The details of all steps; later ones replace earlier ones."""
         merged: dict[str, Any] = {}
         for event in self.events:
             merged.update(event.details)
@@ -123,7 +123,7 @@ class Intent(NamedTuple):
 
     @property
     def contradiction(self) -> str:
-        """Why this account's fills do not show what is held, as the fills of its order say; empty once released."""
+        """Why this account's fills do not explain its positions, by the fills of its order; empty once released."""
         return str(self.details.get("contradiction") or "")
 
     @property
@@ -132,19 +132,19 @@ class Intent(NamedTuple):
 
     @property
     def is_releasable(self) -> bool:
-        """Whether the trader may release it: the symbol it locks, or the doubt that it left behind."""
+        """Whether the trader may release it: the symbol it locks, or the contradiction it left behind."""
         return self.state in RELEASABLE or (self.state in ENDED and bool(self.contradiction))
 
     @property
     def end(self) -> str:
-        """How it ended, or why it has not; empty where no step says so."""
+        """How it ended, or why it has not; empty if no step says so."""
         return end_in(self.events[-1].details if self.state in _LAST_STEP_TELLS else self.details)
 
 
 def end_in(details: Mapping[str, Any]) -> str:
-    """The end of an intent by a step's details: its outcome, the exchange's message, or why it did not end.
+    """Return the end of an intent by a step's details: its outcome, the exchange's message, or why it did not end.
 
-    After an outcome comes whose orders it may be, where that is not known.
+    If it is not known whose the orders are, their possible owner follows the outcome.
     """
     if outcome := details.get("outcome"):
         return "; ".join(map(str, filter(None, (outcome, details.get("attribution")))))
@@ -152,10 +152,10 @@ def end_in(details: Mapping[str, Any]) -> str:
 
 
 def elapsed_s(event: Event, now: Moment, first_seen_s: float) -> float:
-    """Seconds that have certainly passed since the event was written; never negative. Wall time decides nothing.
+    """Return the seconds that have certainly passed since the event was written; never negative, wall time is not used.
 
-    Within one boot CLOCK_MONOTONIC tells. For an event of another boot, or where the boot is not known, only the
-    reader's own time since it first saw the event counts: from `first_seen_s` (monotonic seconds) to `now`.
+    Within one boot CLOCK_MONOTONIC decides. For an event of another or an unknown boot only the reader's own time since
+    it first saw the event counts: from `first_seen_s` (monotonic seconds) to `now`.
     """
     watched = max(0.0, now.monotonic_s - first_seen_s)
     if event.boot and event.boot == now.boot:

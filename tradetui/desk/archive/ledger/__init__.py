@@ -1,1 +1,1 @@
-"""Each fill counted once: quarter-hours, closing orders and round trips, booked as fills come into the archive."""
+"""The ledger counts each fill once: quarter-hours, closing orders and round trips, booked as fills are archived."""

@@ -1,10 +1,10 @@
-"""The ledger of an archive's fills, each of them counted once, whatever order they come in and whatever comes again.
+"""The ledger of an archive's fills counts each fill once, in whatever order fills come and even if they repeat.
 
-Fills that were kept since it was last brought forward are its tail: the transaction that keeps a fill writes nothing
-more, and the tail is booked, with the mark of how far that goes, before the ledger is read. Sums by quarter-hour
-change with every fill. What depends on the order of fills (which of them close in one-way mode, round trips) is kept
-by leg: the next fill in time is added to the leg's state, and one that comes late sends its leg back to the last flat
-point before it, from which it is taken forward again.
+Fills that are not booked yet are the tail. Archiving a fill writes no more than the fill; the tail is booked, with a
+mark of the last booked row, before the ledger is read. Sums by quarter-hour change with every fill. Results that depend
+on the order of fills (which of them close in one-way mode, round trips) are kept by leg: the next fill in time is added
+to the leg's state. A late fill sends its leg back to the last flat point before it, and the leg is recomputed from
+there.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from tradetui.wire.text import counted
 _log = logging.getLogger(__name__)
 
 ROWS_A_STEP: Final = 2_000
-"""Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
+"""Fills booked in one step; the rest waits for the next step, so that no step blocks the disk for long."""
 _OF_LEG: Final = "product_type = ? AND symbol = ? AND leg = ?"
 
 
 @dataclass(slots=True)
 class _KeptLeg:
-    """A leg's state, how far it goes, and whether fills beyond that wait to be taken in."""
+    """A leg's state, its last applied fill, and whether later fills wait to be applied."""
 
     leg: RunningLeg
     applied: Instant
@@ -77,7 +77,7 @@ class Ledger:
         self._data_version: int | None = None
 
     def forget(self) -> None:
-        """Let go of what is in memory, as after a transaction that was undone."""
+        """Drop everything in memory, as after a rollback."""
         self._quarters.forget()
         self._legs.clear()
         self._changed_legs.clear()
@@ -85,21 +85,21 @@ class Ledger:
         self._ends_of_lost_fills.cache_clear()
 
     def prepare(self) -> None:
-        """Forget what another process may have changed; called first in each transaction."""
+        """Drop what another process may have changed; called first in each transaction."""
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         if version != self._data_version:
             self.forget()
             self._data_version = version
 
     def book_tail(self) -> int:
-        """Book a step of the fills that were kept since the ledger was last brought forward.
+        """Book a step of the tail; return about how many fills still wait.
 
-        Gives about how many still wait. One that this version cannot read is in no result, and the log says so.
+        A fill that this version cannot read is in no result; the log says so.
         """
         booked_rowid, last_rowid = self._connection.execute(
             "SELECT booked_rowid, (SELECT coalesce(max(rowid), 0) FROM record) FROM ledger_mark"
         ).fetchone()
-        # The plus keeps SQLite from an index by kind, which all fills share.
+        # The plus keeps SQLite off an index by kind, which all fills share.
         rows = self._connection.execute(
             "SELECT rowid, product_type, time, ordinal, body FROM record WHERE rowid > ? AND +kind = 'fill'"
             " ORDER BY rowid LIMIT ?",
@@ -122,7 +122,7 @@ class Ledger:
         return int(last_rowid) - reached if is_full else 0
 
     def set_mark(self, booked_rowid: int) -> None:
-        """Keep up to which row of the file fills are booked."""
+        """Store the row of the file up to which fills are booked."""
         self._connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (booked_rowid,))
 
     def _book_new(self, fills: Sequence[SequencedFill]) -> None:
@@ -137,7 +137,7 @@ class Ledger:
             self._take_in(key, sequenced_fills)
 
     def replace(self, before: SequencedFill, after: SequencedFill) -> None:
-        """Book a fill that came again with other figures instead of the one known, where that is booked."""
+        """Replace a fill that came again with other figures, if it was booked."""
         for sums, booking in self._quarter_bookings(before):
             sums.unbook(booking)
         self._book(after)
@@ -147,9 +147,9 @@ class Ledger:
             self._send_back(key, min(before.instant, after.instant))
 
     def take_legs_forward(self, waiting: Collection[str] = ()) -> bool:
-        """Take legs that are behind a step forward; whether some still are.
+        """Recompute legs that are behind by one step; True if some still are.
 
-        Those of the product types that are `waiting` stay where they are.
+        Legs of the product types in `waiting` stay as they are.
         """
         self._write_legs()
         rows_at_most = ROWS_A_STEP
@@ -187,7 +187,7 @@ class Ledger:
             sums.book(booking)
 
     def _quarter_bookings(self, sequenced: SequencedFill) -> Iterator[tuple[ResultSums, CoinBooking]]:
-        """The bookings of a fill, one per coin, each with the sums of its quarter-hour, to be changed at once."""
+        """Yield the bookings of a fill, one per coin, with the sums of its quarter-hour; change these at once."""
         quarter = quarter_of(sequenced.instant.time)
         for booking in sequenced.fill.bookings():
             yield self._quarters.sums(QuarterKey(quarter, *sequenced.fill.key, booking.coin)), booking
@@ -215,11 +215,11 @@ class Ledger:
             self._changed_legs.add(key)
 
     def _send_back(self, key: LegKey, instant: Instant) -> None:
-        """Send a leg back before a fill that came late or with other figures than were known."""
+        """Send a leg back before a fill that came late or changed."""
         kept = self._kept(key)
         self._go_back(key, instant)
         if kept.applied == BEFORE_ALL and kept.leg.proven:
-            # The proof was made of the fills as they were known.
+            # The proof was made with the fills known then.
             self._connection.execute(f"DELETE FROM ledger_start WHERE {_OF_LEG}", key)
             kept.leg = self._first_state(key)
 
@@ -247,12 +247,12 @@ class Ledger:
             )
 
     def break_legs(self, product_type: ProductType, known_from: int) -> None:
-        """Take legs up anew from a moment (Unix ms) before which fills are lost: what they held then is not known."""
+        """Recompute legs from a time (Unix ms) before which fills are lost: their sizes then are unknown."""
         self._ends_of_lost_fills.cache_clear()
         self._go_back_to(product_type, Instant(known_from, ""))
 
     def _go_back(self, key: LegKey, instant: Instant) -> None:
-        """Send a leg back to the last flat point before an instant; what it did since is undone."""
+        """Send a leg back to the last flat point before an instant; later results are undone."""
         kept = self._kept(key)
         self._changed_legs.add(key)
         kept.behind = True
@@ -266,7 +266,7 @@ class Ledger:
                 (*key, *instant),
             ).fetchone()
             flat = BEFORE_ALL if trip is None else Instant(trip[0], trip[1])
-            # An order that has closed before the flat point as well is undone as a whole, from a point before it.
+            # An order that also closed before the flat point is undone as a whole, from a point before it.
             earliest = min((order.first for order in self._orders.after(key, flat)), default=instant)
             if trip is None or earliest > flat:
                 break
@@ -283,10 +283,10 @@ class Ledger:
         return RunningLeg.flat(key, proven=self._connection.execute(start, key).fetchone() is not None)
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
-        """Compare the legs with the sizes that the exchange reported at a time; whether a leg is taken up anew for it.
+        """Compare the legs with the sizes the exchange reported at a time; True if a leg is recomputed for it.
 
-        `held` are sizes by symbol and whether they are long. No fill may be missing. A leg with a fill near that time
-        is left out: it may be in one of the two readings only.
+        `held` are sizes by symbol and by whether they are long. No fill may be missing. A leg with a fill near that
+        time is left out: only one of the two readings may include the fill.
         """
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND NOT behind AND applied_time < ?",
@@ -301,16 +301,16 @@ class Ledger:
         return anew
 
     def _prove_start(self, key: LegKey, reported: Decimal) -> bool:
-        """Compare a leg with its reported size, below zero where short; whether it is taken up anew for it.
+        """Compare a leg with its reported size, negative if short; True if it is recomputed.
 
-        Where its fills alone come to that size, nothing was held before the first of them.
+        If its fills alone add up to that size, nothing was held before the first of them.
         """
         leg = self._kept(key).leg
         if leg.proven or (leg.size if leg.long else -leg.size) != reported:
             return False
         if self._sum_of_fills(leg) == reported:
             change = "INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)"
-        else:  # what was held before the first fill is closed by now
+        else:  # the size held before the first fill is closed by now
             change = f"DELETE FROM ledger_start WHERE {_OF_LEG}"
         if not self._connection.execute(change, key).rowcount:
             return False
@@ -318,7 +318,7 @@ class Ledger:
         return True
 
     def _sum_of_fills(self, leg: RunningLeg) -> Decimal:
-        """What the fills of a leg come to, below zero where they sold more than they bought."""
+        """Return the sum of a leg's fills, negative if they sold more than they bought."""
         columns = (f"json_extract(body, '{trip_path(name)}')" for name in ("long", "opened_size", "closed_size"))
         ended = self._connection.execute(f"SELECT {', '.join(columns)} FROM ledger_trip WHERE {_OF_LEG}", leg.key)
         running = [] if leg.trip is None else [(leg.trip.long, leg.trip.opened_size, leg.trip.closed_size)]
@@ -326,7 +326,7 @@ class Ledger:
         return sum((size if long else -size for long, size in net_sizes), ZERO)
 
     def _take_forward(self, key: LegKey, rows_at_most: int) -> int:
-        """Take in the next fills of a leg that is behind; how many rows were looked at."""
+        """Apply the next fills of a leg that is behind; return how many rows were read."""
         kept = self._kept(key)
         rows = self._connection.execute(
             "SELECT product_type, time, ordinal, body FROM record WHERE kind = 'fill' AND symbol = ?"
@@ -347,13 +347,13 @@ class Ledger:
         return count
 
     def _rebuild_modes(self, product_type: ProductType) -> None:
-        """Read anew where the position mode changed; legs go back to the first change that was not known."""
+        """Read the changes of position mode again; legs go back to the first change that was not known."""
         first_change = self._modes.rebuild(product_type)
         if first_change is not None:
             self._go_back_to(product_type, first_change)
 
     def _go_back_to(self, product_type: ProductType, instant: Instant) -> None:
-        """Send every leg of a product type back that was taken in up to an instant or further."""
+        """Send back every leg of a product type that has applied a fill at or after an instant."""
         self._write_legs()
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND (applied_time, applied_ordinal) >= (?, ?)",

@@ -1,7 +1,7 @@
-"""Which fills of a period are missing, so that no result looks complete that is not.
+"""Which fills of a period are missing, so that no incomplete result looks complete.
 
-There are three kinds: gaps that are still to be read, the time since the last reading, and fills that are lost because
-the exchange kept them no longer when they were requested.
+There are three kinds: gaps still to be read, the time since the last read, and lost fills, which the exchange no longer
+kept when they were requested.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.wire.product_types import ProductType
 
 READ_LATELY_MS: Final = 120_000
-"""How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
+"""A period up to now counts as read to its end if fills were read at most this long ago."""
 
 
 class MissingSpan(NamedTuple):
-    """A stretch of time (Unix ms, both included) of which fills of a product type are known to be missing.
+    """A period (Unix ms, both included) in which fills of a product type are known to be missing.
 
-    `is_lost` says that it is for good. `cursor` is the fill below which they are, where it is a gap that is to be read;
-    empty elsewhere. Where a gap was requested in vain, `refused_ms` (Unix ms) and `refusal` say when and why.
+    `is_lost` means for good. `cursor` is the fill above a gap that is still to be read, else empty. If a request for
+    the gap failed, `refused_ms` (Unix ms) and `refusal` say when and why.
     """
 
     product_type: ProductType
@@ -37,15 +37,15 @@ class MissingSpan(NamedTuple):
 
     @property
     def is_recent(self) -> bool:
-        """Whether it is the time since the last reading, and no longer than between two readings."""
+        """Whether it is the time since the last read, and no longer than usual between two reads."""
         return not self.is_lost and not self.cursor and self.until - self.since <= READ_LATELY_MS
 
     def meets(self, since: int, until: int) -> bool:
-        """Whether it has a moment in common with a period (Unix ms, both ends included)."""
+        """Whether it overlaps a period (Unix ms, both ends included)."""
         return self.since <= until and since <= self.until
 
     def touches(self, since: int, until: int, coin: str) -> bool:
-        """Whether it meets a period, and could hold fills that are settled in a coin."""
+        """Whether it overlaps a period and could hold fills that are settled in a coin."""
         return self.meets(since, until) and (settles_in(self.product_type, coin) or coin not in ("USDT", "USDC"))
 
 
@@ -57,9 +57,9 @@ def settles_in(product_type: ProductType, coin: str) -> bool:
 
 
 def missing_spans(connection: sqlite3.Connection, now_ms: int, *, is_over: bool = False) -> list[MissingSpan]:
-    """Spans of known missing fills: gaps not read yet, lost ones, and the time since the last reading.
+    """Return the spans of known missing fills: unread gaps, lost fills, and the time since the last read.
 
-    Of a period that goes on, not `is_over`, that time is left out where it is short.
+    For a running period (not `is_over`) that time is left out if it is short.
     """
     spans = unread_gaps(connection, now_ms)
     lost = "SELECT product_type, since, until FROM lost_fills WHERE since > 0"
@@ -72,7 +72,7 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int, *, is_over: bool 
 
 
 def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
-    """The gaps between fills, or before all of them, that are not read yet."""
+    """Return the unread gaps between fills and before all of them."""
     holes = connection.execute(
         "SELECT product_type, cursor, until, coalesce(at_ms, 0), coalesce(reason, '')"
         " FROM hole LEFT JOIN refused_hole USING (product_type, cursor)"
@@ -88,7 +88,7 @@ def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan
 def keep_refusals(
     connection: sqlite3.Connection, product_type: ProductType, refusals: Mapping[str, str], at_ms: int
 ) -> None:
-    """Keep which holes (by their cursors) were asked for in vain and why, and forget those that are holes no more."""
+    """Store which holes (by cursor) were requested in vain and why, and delete the entries of closed holes."""
     connection.execute(
         "DELETE FROM refused_hole WHERE (product_type, cursor) NOT IN (SELECT product_type, cursor FROM hole)"
     )
@@ -99,8 +99,8 @@ def keep_refusals(
 
 
 def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) -> int | None:
-    """When a kept fill was made, Unix ms, the newest where several symbols have one of this id; None where none is."""
-    # All ids that begin with the trade id and "|", by the index: "}" is the character after "|".
+    """Return the time (Unix ms) of an archived fill, the newest if several symbols share the id; None without any."""
+    # By the index, all ids that begin with the trade id and "|": "}" is the character after "|".
     newest: int | None = connection.execute(
         "SELECT max(time) FROM record WHERE kind = 'fill' AND product_type = ? AND id > ? AND id < ?",
         (product_type, f"{trade_id}|", f"{trade_id}}}"),
@@ -109,7 +109,7 @@ def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) 
 
 
 def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:
-    """From when on (Unix ms) fills are known again after each stretch of lost ones, oldest first."""
+    """Return the times (Unix ms) after each span of lost fills, oldest first."""
     rows = connection.execute(
         "SELECT until FROM lost_fills WHERE product_type = ? AND since > 0 ORDER BY until", (product_type,)
     )
@@ -119,10 +119,10 @@ def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType
 def spans_never_kept(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int | None
 ) -> list[MissingSpan]:
-    """Spans before the oldest fill that the exchange still had at the first reading, where a period begins there.
+    """Return the spans before the oldest fill that the exchange still had at the first read, if a period begins there.
 
-    A period that begins up to an hour before that is one of ninety days, and begins there. One without a beginning
-    covers only known fills.
+    A period that begins up to an hour earlier is one of ninety days and counts as beginning there. A period without a
+    beginning covers known fills only.
     """
     spans: list[MissingSpan] = []
     if since is None:
@@ -138,10 +138,10 @@ def spans_never_kept(
 
 
 def _returned_from(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
-    """From when on (Unix ms) the exchange returned fills at the first reading; None where that is not known.
+    """Return the time (Unix ms) from which the exchange returned fills at the first read; None if it is not known.
 
-    An archive whose past is still being read does not note it. Its bills show it, which are read from ninety days
-    before their first reading on.
+    An archive whose past is still being read does not store it. Its bills show it, since they are read from ninety days
+    before their first read.
     """
     row = connection.execute(
         "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (product_type,)
@@ -150,9 +150,9 @@ def _returned_from(connection: sqlite3.Connection, product_type: ProductType) ->
 
 
 def first_quarter_before(connection: sqlite3.Connection, product_type: ProductType, before_ms: int) -> int | None:
-    """When the first quarter-hour with fills of a product type began (Unix ms), where it did before a moment.
+    """Return the start (Unix ms) of the first quarter-hour with fills of a product type before a time, if any.
 
-    The quarter-hours of other product types lie between and are looked through, all of them where it has no fill.
+    Quarter-hours of other product types are read on the way, all of them if this type has no fill.
     """
     if not has_booked_fills(connection, product_type):
         return None
@@ -169,13 +169,13 @@ def has_booked_fills(connection: sqlite3.Connection, product_type: ProductType) 
 
 
 def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
-    """Up to when (Unix ms) fills of a product type were read; None before the first reading."""
+    """Return the time (Unix ms) up to which fills of a product type were read; None before the first read."""
     row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (product_type,)).fetchone()
     return None if row is None else row[0]
 
 
 def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
-    """Whether fills of a product type were ever read: where that is not noted yet, fills show it."""
+    """Whether fills of a product type were ever read; before that is stored, archived fills show it."""
     row = connection.execute(
         "SELECT 1 FROM ledger_read WHERE product_type = :product_type UNION ALL"
         " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = :product_type LIMIT 1",

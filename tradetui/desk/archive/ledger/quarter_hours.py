@@ -1,17 +1,15 @@
-"""The figures of the ledger's quarter-hours, of UTC and counted from 1970: read, changed and written in the archive.
+"""The figures of the ledger's quarter-hours, in UTC and counted from 1970: read, changed and written in the archive.
 
-Sums of days (`ledger_span`) are made of them once and kept. Where a quarter-hour changes, those that it is
-part of are deleted in the same transaction, and are made anew when somebody reads them.
+Sums of days (`ledger_span`) are made from them once and kept. When a quarter-hour changes, the sums of its days are
+deleted in the same transaction, and made again when they are read.
 
-Closing orders: each order that closed something, with the profit and the fees of all its closing fills.
+Closing orders: each order that closed something, with the profit and fees of all its closing fills. Results count won
+and lost orders. An order counts once, in the quarter-hour of its last fill so far: each further fill removes it from
+its previous quarter-hour and counts it again.
 
-Results say how many orders won and lost. An order counts once, in the quarter-hour of its last fill so far: with each
-further fill it is taken off the quarter-hour in which it counted, and counted anew.
-
-The sequence in which archived fills are booked, by time and then by id, and the position modes along it.
-
-An account can change between hedge and one-way mode only while it holds nothing. Where the fills of a product type show
-such a change, whatever a leg still holds by its fills ends there.
+The sequence in which archived fills are booked, by time and then by id, and the position modes along it. An account can
+change between hedge and one-way mode only while it holds nothing. If the fills of a product type show such a change,
+any size that a leg still holds by its fills ends there.
 """
 
 from __future__ import annotations
@@ -39,14 +37,14 @@ _NAMES: Final = tuple(figure.name for figure in fields(ResultSums))
 FIGURES: Final = ", ".join(_NAMES)
 """The columns of a quarter-hour's figures, in the order of the fields of `ResultSums`."""
 QUARTERS_IN_MEMORY: Final = 256
-"""Quarter-hours that a step changes before it writes them: a leg sent back to its beginning changes thousands."""
+"""Quarter-hours that a step changes before it writes them; a leg sent back to its beginning changes thousands."""
 _QUARTERS_A_DAY: Final = 96
 _LONGEST_DAY: Final = _QUARTERS_A_DAY + 4
 """Quarter-hours of a day on which clocks are put back."""
 
 
 class QuarterKey(NamedTuple):
-    """The key of a row of figures: what one leg brought in within a quarter-hour, in one coin."""
+    """The key of a row of figures: the result of one leg within a quarter-hour, in one coin."""
 
     quarter: int
     product_type: str
@@ -63,7 +61,7 @@ class ChangedQuarters:
         self._quarters: dict[QuarterKey, ResultSums] = {}
 
     def sums(self, key: QuarterKey) -> ResultSums:
-        """The figures of a quarter-hour, to be changed at once: the next request may have them written."""
+        """Return the figures of a quarter-hour; change them at once, since the next request may write them."""
         sums = self._quarters.get(key)
         if sums is None:
             if len(self._quarters) == QUARTERS_IN_MEMORY:
@@ -86,15 +84,15 @@ class ChangedQuarters:
         self._quarters.clear()
 
     def forget(self) -> None:
-        """Let go of what is not written, as after a transaction that was undone."""
+        """Drop unwritten figures, as after a rollback."""
         self._quarters.clear()
 
 
 def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> None:
-    """Delete the sums that these quarter-hours are part of; called in the transaction that changes them."""
+    """Delete the day sums that include these quarter-hours; called in the transaction that changes them."""
     for day in {quarter // _QUARTERS_A_DAY for quarter in quarters}:
         first, beyond = day * _QUARTERS_A_DAY, (day + 1) * _QUARTERS_A_DAY
-        # `by_symbol` is named so that SQLite takes the primary key, which begins with it.
+        # `by_symbol` is named so that SQLite uses the primary key, which begins with it.
         connection.execute(
             "DELETE FROM ledger_span WHERE by_symbol = 1 AND first > ? AND first < ? AND beyond > ?",
             (first - _LONGEST_DAY, beyond, first),
@@ -102,17 +100,17 @@ def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> Non
 
 
 def sums_of(figures: Iterable[str | int]) -> ResultSums:
-    """The figures of a quarter-hour from the file's, in the order of `FIGURES`: amounts as text, counts as numbers."""
+    """Make a quarter-hour's figures from the file's, in the order of `FIGURES`: amounts as text, counts as numbers."""
     return _sums(*[Decimal(figure) if isinstance(figure, str) else figure for figure in figures])
 
 
 def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
-    """The figures as the file has them, in the order of `FIGURES`."""
+    """Return the figures as the file stores them, in the order of `FIGURES`."""
     return tuple(str(figure) if isinstance(figure, Decimal) else figure for figure in _all_figures(sums))
 
 
 _sums: Final[Callable[..., ResultSums]] = ResultSums
-"""The class under a type by which amounts and counts may come in one list."""
+"""The class under a type that allows amounts and counts in one list."""
 _all_figures: Final = attrgetter(*_NAMES)
 
 
@@ -121,7 +119,7 @@ VISIBLE_AFTER_MS: Final = 5_000
 
 
 class Instant(NamedTuple):
-    """A point of the sequence: Unix ms, then the id as it is sorted."""
+    """A point of the sequence: Unix ms, then the id in sort order."""
 
     time: int
     ordinal: str
@@ -131,7 +129,7 @@ BEFORE_ALL: Final = Instant(-1, "")
 
 
 class SequencedFill(NamedTuple):
-    """A fill as it is booked, and its place in the sequence."""
+    """A booked fill and its position in the sequence."""
 
     instant: Instant
     fill: BookedFill
@@ -143,7 +141,7 @@ def sequenced_fill(product_type: ProductType, fill: FuturesFill) -> SequencedFil
 
 
 def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:
-    """Read a fill from the archive's text; None where this version cannot."""
+    """Read a fill from the archive's text; None if this version cannot."""
     try:
         known_type = ProductType(product_type)
         return booked_fill(known_type, FuturesFill.from_row(load_json(body)), time)
@@ -152,31 +150,31 @@ def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | No
 
 
 class ModeRun(NamedTuple):
-    """The fill from which on a position mode was in force, until that of the next run."""
+    """The fill from which a position mode was in force, until the fill of the next run."""
 
     begin: Instant
     mode: str
 
 
 class PositionModes:
-    """Keeps in the archive from which fill of a product type on each position mode was in force."""
+    """Stores from which fill of a product type each position mode was in force."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._runs: dict[ProductType, list[ModeRun]] = {}
 
     def forget(self) -> None:
-        """Let go of what is in memory, as after a transaction that was undone."""
+        """Drop everything in memory, as after a rollback."""
         self._runs.clear()
 
     def changed_between(self, product_type: ProductType, after: Instant, until: Instant) -> bool:
-        """Whether the position mode changed after one instant and not after another."""
+        """Whether the position mode changed after one instant and at or before another."""
         runs = self._runs_of(product_type)
         latest = _index_at(runs, until)
         return latest > 0 and runs[latest].begin > after
 
     def note(self, fills: Iterable[SequencedFill]) -> set[ProductType]:
-        """Take in fills; gives the product types that are to be rebuilt: a fill shows a change that is not known."""
+        """Note fills; return the product types to rebuild, those with a change that is not known yet."""
         product_types: set[ProductType] = set()
         for instant, fill in fills:
             mode = fill.meaning.mode
@@ -185,13 +183,13 @@ class PositionModes:
             runs = self._runs_of(fill.key.product_type)
             index = _index_at(runs, instant)
             if index < 0 and runs and runs[0].mode == mode:
-                runs[0] = ModeRun(instant, mode)  # how far back the oldest mode reaches changes nothing
+                runs[0] = ModeRun(instant, mode)  # the start of the oldest mode changes nothing
             elif index < 0 or runs[index].mode != mode:
                 product_types.add(fill.key.product_type)
         return product_types
 
     def rebuild(self, product_type: ProductType) -> Instant | None:
-        """Read the changes of mode from the fills again and keep them; gives the first instant that differs."""
+        """Read the mode changes from the fills again and store them; return the first instant that differs."""
         rows = self._connection.execute(
             "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
             " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
@@ -201,7 +199,7 @@ class PositionModes:
             (product_type,),
         ).fetchall()
         runs = [ModeRun(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
-        # The first run begins with the oldest fill: no mode was in force before that could have changed there.
+        # The first run begins with the oldest fill, where no earlier mode could have changed.
         changes, known_changes = set(runs[1:]), set(self._runs_of(product_type)[1:])
         self._runs[product_type] = runs
         self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (product_type,))
@@ -223,7 +221,7 @@ class PositionModes:
 
 
 def _index_at(runs: list[ModeRun], instant: Instant) -> int:
-    """The index of the run that an instant lies in; -1 where it lies before all of them."""
+    """Return the index of the run that holds an instant; -1 before the first."""
     return bisect_right(runs, instant, key=attrgetter("begin")) - 1
 
 
@@ -241,8 +239,8 @@ _REPLACE: Final = (
 class ClosingOrder:
     """The closing fills of one order, from the first to the last; profit and fees are in `coin`.
 
-    `in_usd` is profit and fees in dollars, each fill's at its own price. Only coin-margined contracts have it: of the
-    others, whose coin is a dollar coin, it stays zero.
+    `in_usd` is profit and fees in dollars, each fill at its own price, for coin-margined contracts. For the others,
+    whose coin is a dollar coin, it stays zero.
     """
 
     coin: str
@@ -258,7 +256,7 @@ class ClosingOrder:
 
 
 class ClosingOrders:
-    """Keeps closing orders in the archive, and counts them in `quarters`. Called within a transaction."""
+    """Stores closing orders in the archive and counts them in `quarters`; called within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, quarters: ChangedQuarters) -> None:
         self._connection = connection
@@ -280,11 +278,11 @@ class ClosingOrders:
         self._keep(fill.key, fill.order_id, order)
 
     def after(self, key: LegKey, flat: Instant) -> Iterator[ClosingOrder]:
-        """The orders of a leg whose last fill lies after an instant, read one by one."""
+        """Yield the orders of a leg whose last fill is after an instant."""
         return map(_order_of, self._connection.execute(_SELECT + _LAST_FILL_AFTER, key._asdict() | flat._asdict()))
 
     def undo_after(self, key: LegKey, flat: Instant) -> None:
-        """Delete the orders of a leg whose last fill lies after an instant, and take them off their quarter-hours."""
+        """Delete the orders of a leg whose last fill is after an instant, and remove them from their quarter-hours."""
         for order in self.after(key, flat):
             self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
         self._connection.execute(f"DELETE {_OF_LEG}{_LAST_FILL_AFTER}", key._asdict() | flat._asdict())
@@ -300,7 +298,7 @@ class ClosingOrders:
         self._connection.execute(_REPLACE, (*key, order_id, order.coin, *order.first, *order.last, *amounts))
 
     def _quarter_sums(self, key: LegKey, order: ClosingOrder) -> ResultSums:
-        """The sums of the quarter-hour in which an order counts, that of its last fill."""
+        """Return the sums of the quarter-hour in which an order counts, that of its last fill."""
         return self._quarters.sums(QuarterKey(quarter_of(order.last.time), *key, order.coin))
 
 

@@ -1,5 +1,5 @@
-"""The journal of intents: each step is on the disk before it is taken, chained so that none is lost unseen.
+"""The journal of intents: each step is on disk before it is taken, and a hash chain shows any loss.
 
-`journal` is one account's file, `schema` its tables with their hash chain, `journal_registry` what is open in any
-journal of the user; `registered_journal` keeps both in step. It sends nothing; `intents` beside this room opens it.
+`journal` is one account's file and its hash chain, `journal_registry` lists the open scopes in all journals of the
+user, `registered_journal` keeps both in step. The package sends nothing; `intents` beside it opens it.
 """

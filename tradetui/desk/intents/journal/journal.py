@@ -1,9 +1,7 @@
-"""The journal of intents: each step is on the disk before it is taken, and an open intent locks its scope.
+"""The journal of intents: each step is on disk before it is taken, and an open intent locks its scope.
 
-The lock is the file's own: two processes never both find a scope free. Nothing written is changed or deleted, and each
-event carries a hash of all before it, so that what is lost or altered is seen.
-
-The hash of an event covers every column of it, its intent, and the hash before it.
+The lock is the file's own: two processes never both find a scope free. Events are never changed or deleted. The hash of
+an event covers all its columns, its intent and the hash before it, so that a loss or change shows.
 """
 
 from __future__ import annotations
@@ -38,13 +36,13 @@ from tradetui.storage.sqlite_file import (
 
 LOCK_EVENT: Final = "locked"
 UNLOCK_EVENT: Final = "unlocked"
-"""The trading lock is an event of no intent, in one of these two states."""
+"""The trading lock is an event without an intent, in one of these two states."""
 _ENCODED: Final = json.JSONEncoder().encode
-"""As `json.dumps` does it, without asking for its options a hundred thousand times."""
+"""Like `json.dumps`, but its options are set once and not a hundred thousand times."""
 
 
 class BrokenChain(Exception):
-    """The file holds something that this program did not write there; `number` is the first event it concerns."""
+    """The file holds an event that this program did not write; `number` is the first one affected."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"event {number} is not as it was written")
@@ -59,7 +57,7 @@ class ChainPoint(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """The columns that an event's hash covers. The trading lock has no intent: id empty, account to kind None."""
+    """The columns that an event's hash covers. For the trading lock `intent` is empty, `account` to `kind` are None."""
 
     number: int
     intent: str
@@ -75,17 +73,17 @@ class EventRow(NamedTuple):
 
 
 def genesis(journal_id: str) -> ChainPoint:
-    """The point before the first event; no other journal's chain begins with it."""
+    """Return the point before the first event; it differs for every journal."""
     return ChainPoint(0, hashlib.blake2b(f"journal {journal_id}".encode(), digest_size=16).hexdigest())
 
 
 def chained(previous: str, row: Sequence[object]) -> str:
-    """The hash of an event, with the columns of an `EventRow`, that follows the one of hash `previous`."""
+    """Return the hash of an event, given as the columns of an `EventRow`, after an event of hash `previous`."""
     return hashlib.blake2b(_ENCODED((previous, *row)).encode(), digest_size=16).hexdigest()
 
 
 def insert_event(connection: sqlite3.Connection, row: EventRow, previous: str) -> str:
-    """Append an event with its chain hash, which is returned."""
+    """Append an event with its chain hash, and return the hash."""
     chain = chained(previous, row)
     connection.execute(
         "INSERT INTO event (number, intent, state, at_ms, boot, monotonic_s, owner, told, chain)"
@@ -96,7 +94,7 @@ def insert_event(connection: sqlite3.Connection, row: EventRow, previous: str) -
 
 
 def read_details(text: object) -> Mapping[str, Any]:
-    """The details of an event from their JSON text; raises sqlite3.DatabaseError where it is none."""
+    """Parse the details of an event from their JSON text; raises sqlite3.DatabaseError if they are not valid."""
     try:
         details = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
@@ -120,7 +118,7 @@ _MISMATCH: Final = (
 
 
 def verify(connection: sqlite3.Connection, start: ChainPoint) -> ChainPoint:
-    """Follow the chain to the newest event, and hold the table of intents to it; the new point. Raises BrokenChain."""
+    """Verify the chain up to its newest event, and the table of intents; return the new point. Raises BrokenChain."""
     point = start
     touched: set[str] = set()
     try:
@@ -132,7 +130,7 @@ def verify(connection: sqlite3.Connection, start: ChainPoint) -> ChainPoint:
             if intent:
                 touched.add(intent)
             point = ChainPoint(number, chain)
-    except TypeError:  # bytes where text or a number was written
+    except TypeError:  # bytes in place of text or a number
         raise BrokenChain(point.number + 1) from None
     if start.number == 0:
         for mismatch in connection.execute(_MISMATCH):
@@ -146,7 +144,7 @@ def verify(connection: sqlite3.Connection, start: ChainPoint) -> ChainPoint:
 
 def _check_intent(row: tuple[int | None, object, object, object]) -> None:
     number, state, last_state, is_open = row
-    # Where another intent of its scope is open, that one holds it, and the corrected one does not.
+    # If another intent holds the scope, a corrected intent is not marked open.
     fits = is_open == (state not in _ENDED) or (state == State.CORRECTED and is_open == 0)
     if number is None or state != last_state or not fits:
         raise BrokenChain(number or 0)
@@ -176,7 +174,7 @@ _TRIGGERS: Final = (
 
 
 def _schema(new_id: Callable[[], str]) -> Migration:
-    """What makes a new journal; `new_id` gives it the id that it is known by for ever."""
+    """Make the migration of a new journal; `new_id` gives its permanent id."""
 
     def make(connection: sqlite3.Connection) -> None:
         for statement in (*_TABLES.split(";"), *_TRIGGERS):
@@ -187,7 +185,7 @@ def _schema(new_id: Callable[[], str]) -> Migration:
 
 
 _OPEN: Final = ("open = 1", "state = 'corrected'")
-"""An intent is open where it holds its scope, and where it was corrected while another one held it."""
+"""An intent is open if it holds its scope, or if it was corrected while another intent held it."""
 
 
 class Journal:
@@ -198,9 +196,9 @@ class Journal:
     ) -> None:
         """Open the file; raises FileUnusable.
 
-        A damaged journal may hold intents nobody knows of any more. While it lies where it was set aside there is no
-        other, and nothing is sent, in this session and the next. `owner` is the name under which others can ask whether
-        this process lives, empty where they cannot; `new_id` gives a new journal the id that it is known by for ever.
+        A damaged journal may hold intents that nobody knows any more. While the file set aside is there, no other
+        journal is opened and nothing is sent, in this session and the next. `owner` is the name by which others check
+        whether this process lives, empty if they cannot; `new_id` gives a new journal its permanent id.
         """
         self.file: Final = file
         self._owner = owner
@@ -221,10 +219,10 @@ class Journal:
     # The file
 
     def check_not_replaced(self) -> None:
-        """Make sure that the open file is the one others will open, of the version that this program knows.
+        """Check that the open file is the one others will open, and of the version that this program knows.
 
-        What is written into a file that nobody finds again locks nothing and tells nobody. Raises OSError where it was
-        moved or deleted, FileUnusable where a newer program has changed it.
+        Events in a file that nobody finds again would lock nothing and inform nobody. Raises OSError if it was moved or
+        deleted, FileUnusable if a newer program has changed it.
         """
         for file, before in self._files.items():
             now = file_id(file)
@@ -238,19 +236,19 @@ class Journal:
         refuse_other_version(connection, JOURNAL_VERSION, str(self.file))
 
     def check(self) -> None:
-        """Look for damage in all of the file; raises FileUnusable. A damaged file is set aside."""
+        """Check the whole file for damage; a damaged file is set aside. Raises FileUnusable."""
         check_file(self._connection, self.file)
         self._verified = genesis(self.id)
         self.verify()
 
     def verify(self) -> ChainPoint:
-        """Hold the file to its hash chain, on a connection of its own; gives the newest event and its hash.
+        """Verify the file by its hash chain, on a connection of its own; return the newest event and its hash.
 
-        What this connection verified before and nobody else has written to since is not read again.
+        The part already verified is not read again unless another connection has written to the file since.
 
         Raises:
             FileLost: an event is not as it was written. The file is set aside, and this journal is closed.
-            FileUnusable: it cannot be read, or a newer program has changed it, which is no damage.
+            FileUnusable: it cannot be read, or a newer program has changed it, which is not damage.
         """
         self._forget_what_others_touched()
         try:
@@ -274,7 +272,7 @@ class Journal:
         return row[0]
 
     def _unreadable(self, problem: Exception) -> FileUnusable:
-        with suppress(sqlite3.Error):  # what a newer program has changed is no damage: its file stays in its place
+        with suppress(sqlite3.Error):  # a change by a newer program is not damage: its file stays where it is
             self._refuse_other_version(self._connection)
         if is_damage(problem):
             return self._damaged("it cannot be read")
@@ -286,24 +284,24 @@ class Journal:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Raise FileUnusable in place of a database's error; a damaged file is set aside."""
+        """Raise FileUnusable in place of a database error; a damaged file is set aside."""
         try:
             yield
         except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
             raise self._unreadable(problem) from None
 
     def _mark_now(self) -> object:
-        """A mark that changes whenever anybody but this connection writes: SQLite's count of that, and the files."""
+        """Return a mark that changes when another connection writes: SQLite's count of commits, and the files."""
         return self._data_version(), written_mark(self.file)
 
     def _data_version(self) -> int:
-        """SQLite's count of what other connections have committed."""
+        """Return SQLite's count of commits by other connections."""
         (others,) = self._connection.execute("PRAGMA data_version").fetchone()
         return int(others)
 
     @property
     def touched(self) -> bool:
-        """Whether anybody but this connection has written to the file since it was verified."""
+        """Whether another connection has written to the file since it was verified."""
         return self._mark_now() != self._mark
 
     def _forget_what_others_touched(self) -> None:
@@ -324,12 +322,11 @@ class Journal:
         *,
         after: int | None = None,
     ) -> None:
-        """Write a new intent as intended; synced when this returns.
+        """Write a new intent as intended, synced on return.
 
-        `after` is `last_event` as it was before reading the rows that the intent rests on. Raises AlreadyOpen where one
-        of the same scope is open, in whatever process; Overtaken where one of the same scope went on or ended after
-        that event; FileUnusable where the file is damaged; sqlite3.Error where it could not be written, so that nothing
-        may be sent.
+        `after` is `last_event` before reading the rows on which the intent is based. Raises AlreadyOpen if an intent of
+        the same scope is open, in any process; Overtaken if one of the same scope moved on or ended after that event;
+        FileUnusable if the file is damaged; sqlite3.Error if it could not be written, so that nothing may be sent.
         """
         self.check_not_replaced()
         self.verify()
@@ -346,10 +343,10 @@ class Journal:
     def step(
         self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, prior: State | None = None
     ) -> None:
-        """Write the next step of an intent; raises WrongStep where there is no such step.
+        """Write the next step of an intent; raises WrongStep if there is no such step.
 
-        `prior` is the state that the step rests on: where the intent has left it meanwhile, there is no such step.
-        An intent that is corrected while another one holds its scope is open, and holds it once that one has ended.
+        `prior` is the state on which the step is based; if the intent has left it, there is no such step. An intent
+        corrected while another one holds its scope is open, and takes the scope when the other ends.
         """
         with self._writing():
             row = self._connection.execute("SELECT state, lock_key FROM intent WHERE id = ?", (intent,)).fetchone()
@@ -368,29 +365,29 @@ class Journal:
             self._append(intent, state, details, at)
 
     def prove_writable(self) -> None:
-        """Write what the file holds already, synced; raises OSError or sqlite3.Error where the disk takes nothing."""
+        """Rewrite the file's version, synced; raises OSError or sqlite3.Error if the disk accepts no writes."""
         with self._writing():
             rewrite_version(self._connection)
 
     @contextmanager
     def _reserved(self, intent: str, scope: str, at: Moment, after: int | None) -> Iterator[None]:
-        """Hold the scope beyond this file as well, while a new intent is written; there is nothing beyond it here."""
+        """Hold the scope outside this file while a new intent is written; this class has nothing to hold."""
         yield
 
     # Reading
 
     def last_event(self) -> int:
-        """The number of the newest event of all, 0 where there is none."""
+        """Return the number of the newest event, 0 if there is none."""
         number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0]
         return number
 
     def chain_at(self, number: int) -> str | None:
-        """The hash of everything up to an event; None where there is none of that number."""
+        """Return the hash of everything up to an event; None if there is no event of that number."""
         row = self._connection.execute("SELECT chain FROM event WHERE number = ?", (number,)).fetchone()
         return None if row is None else str(row[0])
 
     def intent(self, intent: str) -> Intent:
-        """Raises KeyError where there is none of this id, FileUnusable where it cannot be read."""
+        """Return an intent; raises KeyError if there is none of this id, FileUnusable if it cannot be read."""
         with self._reading():
             row = self._connection.execute(f"{_INTENTS} WHERE id = ?", (intent,)).fetchone()
             if row is None:
@@ -398,9 +395,9 @@ class Journal:
             return self._read(row)
 
     def open_intents(self) -> list[Intent]:
-        """Intents that are not settled, oldest first; not read again before somebody has written to the file.
+        """Return the unsettled intents, oldest first, from memory if nobody has written to the file since.
 
-        Raises FileUnusable where they cannot be read.
+        Raises FileUnusable if they cannot be read.
         """
         with self._reading():
             return self._read_open_intents()
@@ -412,18 +409,18 @@ class Journal:
             return list(self._open_intents[1])
         rows = {row for holds in _OPEN for row in self._connection.execute(f"{_INTENTS} WHERE {holds} ORDER BY rowid")}
         intents = sorted((self._read(row) for row in rows), key=lambda intent: intent.events[0].number)
-        # What is read inside a transaction may be rolled back, and the count of changes is not.
+        # A read inside a transaction may be rolled back, but the count of changes is not.
         self._open_intents = None if self._connection.in_transaction else (written, tuple(intents))
         return intents
 
     def newest(self, limit: int = 200) -> list[Intent]:
-        """The last intents, open or ended, newest first; raises FileUnusable where they cannot be read."""
+        """Return the last intents, open or ended, newest first; raises FileUnusable if they cannot be read."""
         with self._reading():
             rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
             return [self._read(row) for row in rows]
 
     def newest_contradicted(self) -> Intent | None:
-        """The newest intent whose order's fills contradict what fills say is held; None where all is taken back."""
+        """Return the newest intent whose order's fills contradict the size held by fills; None if all are released."""
         newest = Journal.last_event(self)
         if self._contradicted is not None and self._contradicted[0] == newest:
             return self._contradicted[1]
@@ -436,7 +433,7 @@ class Journal:
     # The trading lock
 
     def trading_locked(self) -> bool | None:
-        """Whether trading was locked or unlocked by hand; None where neither was done yet."""
+        """Return whether trading was locked or unlocked by hand; None if neither ever happened."""
         with self._reading():
             row = self._connection.execute(
                 "SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1"
@@ -449,7 +446,7 @@ class Journal:
             self._append("", LOCK_EVENT if locked else UNLOCK_EVENT, {}, at)
 
     def accepted_loss(self, reasons: Sequence[str], at: Moment) -> None:
-        """Write that a loss was accepted; trading is locked then, as it may have been in what was lost."""
+        """Write that a loss was accepted; trading is then locked, as it may have been in the lost part."""
         with self._writing():
             self._append("", LOCK_EVENT, {"accepted_loss": list(reasons)}, at)
 
@@ -465,7 +462,7 @@ class Journal:
         self._connection.close()
 
     def _holder_of(self, scope: str) -> tuple[str, str] | None:
-        """Id and state of the intent that holds a scope; None where it is free."""
+        """Return id and state of the intent that holds a scope; None if it is free."""
         for holds in _OPEN:
             row: tuple[str, str] | None = self._connection.execute(
                 f"SELECT id, state FROM intent WHERE lock_key = ? AND {holds} LIMIT 1", (scope,)
@@ -483,7 +480,7 @@ class Journal:
 
     def _append(self, intent: str, state: str, details: Mapping[str, Any], at: Moment) -> None:
         text = json.dumps(dict(details), ensure_ascii=False, default=str)
-        # Half a character from the exchange must not keep a step from being written.
+        # Half a surrogate pair from the exchange must not prevent the write.
         text = text.encode("utf-8", "replace").decode()
         number, previous = self._last()
         about = self._connection.execute("SELECT account, lock_key, kind FROM intent WHERE id = ?", (intent,))
@@ -522,14 +519,14 @@ class Journal:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction, so that two processes never both find nothing open."""
+        """Open one transaction, so that two processes never both find nothing open."""
         self.check_not_replaced()
         with transaction(self._connection):
             self._refuse_other_version(self._connection)
             self._forget_what_others_touched()
             others_before = self._data_version()
             yield
-        # Who wrote between our commit and this mark is seen by the count, which our own commits do not change.
+        # Another writer between our commit and this mark shows in the count, which our own commits do not change.
         self._mark = others_before, written_mark(self.file)
 
 
@@ -544,9 +541,9 @@ def _state(text: object) -> State:
 
 
 def written_mark(file: Path) -> tuple[tuple[int, int, int] | None, ...]:
-    """A mark that changes whenever somebody writes to a journal: of its file and of its log, None where there is none.
+    """Return a mark of a journal's file and log that changes with every write; None for a missing one.
 
-    The time of the last status change would not do: SQLite sets the owner of a log whenever root opens it.
+    The status change time is no use: SQLite sets the owner of a log whenever root opens it.
     """
     statuses = (_status(file), _status(f"{file}-wal"))
     return tuple(status and (status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)

@@ -1,7 +1,7 @@
-"""The user's registry of journals: the newest event of each and its open scopes, whichever directory it is in.
+"""The user's registry of journals: the newest event of each and its open scopes, in whatever directory it is.
 
-A journal can be emptied, deleted or put back to an older copy, and two sessions can keep the journals of one account
-in two directories. The registry lies apart from all of them, so that none of this unlocks anything unseen.
+A journal can be emptied, deleted or replaced by an older copy, and two sessions can keep journals of one account in two
+directories. The registry is separate from all of them, so that none of this unlocks anything unnoticed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MIGRATIONS: Final = (
 
 
 class RegisteredHead(NamedTuple):
-    """A journal as it was last registered: its id, where it was, and its newest event with the hash of its chain."""
+    """A journal as last registered: its id, its path, and its newest event with the hash of its chain."""
 
     journal: str
     path: Path
@@ -54,7 +54,7 @@ class RegisteredHead(NamedTuple):
 
 
 class Reservation(NamedTuple):
-    """An open scope: which journal and intent hold it, and who reserved it when."""
+    """An open scope: the journal and intent that hold it, and who reserved it when."""
 
     scope: str
     journal: str
@@ -76,10 +76,10 @@ class Registry:
     """One connection to the registry. All calls block briefly; each write is synced when it returns."""
 
     def __init__(self, file: Path) -> None:
-        """Open the file or make it.
+        """Open or make the file.
 
-        Raises FileLost where it is damaged, and was set aside, or where one that was set aside has not been accepted
-        yet; FileUnusable where it is newer, not writable, or on a network file system.
+        Raises FileLost if it is damaged (it is then set aside) or if the loss of an earlier one has not been accepted
+        yet; FileUnusable if it is newer, not writable, or on a network file system.
         """
         self.file = file
         if (aside := set_aside_before(file)) is not None:
@@ -94,9 +94,9 @@ class Registry:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction on the file that others open, of the version that this program knows.
+        """Open one transaction on the file that others open too, in the version that this program knows.
 
-        What is reserved in a file that nobody finds again locks nothing. Raises FileUnusable, sqlite3.Error.
+        A reservation in a file that nobody finds again locks nothing. Raises FileUnusable, sqlite3.Error.
         """
         if file_id(self.file) != self._file_id:
             reason = f"{self.file.name} was moved, deleted or replaced while the program was running"
@@ -106,7 +106,7 @@ class Registry:
             yield connection
 
     def _rows(self, query: str, parameters: Sequence[str] = ()) -> list[Any]:
-        """What a query gives; raises FileUnusable where a newer program has changed the file, sqlite3.Error."""
+        """Return the rows of a query; raises FileUnusable if a newer program has changed the file, sqlite3.Error."""
         try:
             return self._connection.execute(query, parameters).fetchall()
         except sqlite3.Error:
@@ -117,14 +117,14 @@ class Registry:
         refuse_other_version(self._connection, len(_MIGRATIONS), str(self.file))
 
     def prove_writable(self) -> None:
-        """Write what the file holds already, synced; raises FileUnusable, or sqlite3.Error where the disk is full."""
+        """Rewrite the file's version, synced; raises FileUnusable, or sqlite3.Error if the disk is full."""
         with self._writing() as connection:
             rewrite_version(connection)
 
     # Journals
 
     def known_as(self, aliases: Sequence[str]) -> frozenset[str]:
-        """These aliases of an account and every other one that a journal of theirs is registered under."""
+        """Return these aliases of an account and all others under which one of its journals is registered."""
         known = frozenset(aliases)
         while True:
             wider = known | {
@@ -154,7 +154,7 @@ class Registry:
         return RegisteredHead(journal, Path(rows[0][0]), ChainPoint(*rows[0][1:])) if rows else None
 
     def enroll(self, journal: str, path: Path, aliases: Iterable[str], head: ChainPoint) -> None:
-        """Register a journal with where it is, whose it is, and what it has come to."""
+        """Register a journal with its path, its aliases and its newest event."""
         with self._writing() as connection:
             connection.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (journal, str(path), *head))
             self._add_aliases(journal, aliases)
@@ -164,7 +164,7 @@ class Registry:
             self._add_aliases(journal, aliases)
 
     def note(self, journal: str, head: ChainPoint, freed: str | None = None) -> None:
-        """Write a journal's newest event, and then free the scope of the intent `freed`."""
+        """Store a journal's newest event, then free the scope of the intent `freed`."""
         with self._writing() as connection:
             connection.execute(
                 "UPDATE journal SET number = ?, chain = ? WHERE id = ? AND number < ?", (*head, journal, head.number)
@@ -173,7 +173,7 @@ class Registry:
                 self._free(journal, freed)
 
     def forget(self, journal: str) -> None:
-        """Drop a journal, with everything that it held: its loss was accepted, or it never held anything."""
+        """Drop a journal and all its scopes: its loss was accepted, or it never held anything."""
         with self._writing() as connection:
             for statement in (
                 "DELETE FROM scope WHERE journal = ?",
@@ -197,8 +197,8 @@ class Registry:
     ) -> None:
         """Take a scope under every alias of the account.
 
-        Raises ScopeTaken where another intent holds it, Overtaken where another intent took it or freed it after the
-        turn `after`.
+        Raises ScopeTaken if another intent holds it, Overtaken if another intent took or freed it after the turn
+        `after`.
         """
         aliases = tuple(aliases)
         with self._writing() as connection:
@@ -224,12 +224,12 @@ class Registry:
             self._free(journal, intent)
 
     def last_turn(self) -> int:
-        """A number that grows whenever any scope is taken or freed; read before what an intent rests on."""
+        """Return a number that grows whenever a scope is taken or freed; call it before reading an intent's rows."""
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM turn")[0][0]
         return number
 
     def reservations(self, aliases: Iterable[str]) -> list[Reservation]:
-        """Every open scope of an account, each once."""
+        """Return every open scope of an account, each once."""
         names = frozenset(aliases)
         return sorted({reservation for alias, reservation in self._open_scopes() if alias in names})
 
@@ -237,7 +237,7 @@ class Registry:
         return sorted({reservation for _, reservation in self._open_scopes() if reservation.journal == journal})
 
     def _open_scopes(self) -> list[tuple[str, Reservation]]:
-        """Every open scope by its aliases; not read again before somebody has written to the file."""
+        """Return every open scope by its aliases, from memory if nobody has written to the file since."""
         (others,) = self._connection.execute("PRAGMA data_version").fetchone()
         written = others, self._connection.total_changes
         if self._scopes is None or self._scopes[0] != written:

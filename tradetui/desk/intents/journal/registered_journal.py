@@ -1,10 +1,10 @@
-"""A journal that the user's registry knows: never silently new, and its scopes locked for the account.
+"""A journal that the registry knows: it is never silently new, and its scopes are locked for the account.
 
 The order of a reversal: reserve (registry), `intended`, `sent` (journal), head (registry), first byte; at its end: the
-last event (journal), head and free (registry). Killed between any two, nothing is unlocked: what the registry holds
-too much is freed once the journal shows that it is over, what it lacks is entered again from the journal.
+last event (journal), head and free (registry). A kill between any two unlocks nothing: an extra reservation in the
+registry is freed once the journal shows its end, a missing one is entered again from the journal.
 
-Opens an account's journal, or says what of it is lost; and accepts a loss when the trader says so.
+Opens an account's journal or reports its lost parts, and accepts a loss on the trader's order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tradetui.storage.sqlite_file import (
 )
 
 LEFT_BEHIND_S: Final = 35.0
-"""After so long nothing can be in the middle of its own work any more, whoever began it."""
+"""After this many seconds no process can still be working on a step that it began."""
 NEW: Final = "This account has no journal yet: orders of another user or another machine are not known here."
 ENTERED_AGAIN: Final = (
     "This journal was missing in the list of your journals (state directory) and was added to it again."
@@ -41,9 +41,8 @@ ENTERED_AGAIN: Final = (
 class JournalLocation(NamedTuple):
     """The files of an account's journal, and the identity that keeps it from being taken for another.
 
-    Without a `registry_file` the journal stands alone. `aliases` are the names under
-    which the account may be known; `former_files` journals that it may have under older names; `alive_dir` holds the
-    lock files of living processes.
+    Without a `registry_file` the journal stands alone. `aliases` are the possible names of the account, `former_files`
+    the journals it may have under older names. `alive_dir` holds the lock files of living processes.
     """
 
     file: Path
@@ -54,10 +53,10 @@ class JournalLocation(NamedTuple):
 
 
 class RegisteredJournal(Journal):
-    """One account's journal, with those it had under former names: these are led to their end, and begin nothing."""
+    """One account's journal, with its journals under former names: their intents are finished, none begins there."""
 
     def __init__(self, file: Path, lives: ProcessLives | None, registry: Registry, aliases: Collection[str]) -> None:
-        """Open the file; raises FileUnusable. It is held to the registry by `check`."""
+        """Open the file; raises FileUnusable. `check` compares it with the registry."""
         super().__init__(file, lives.owner if lives else "")
         self.notice = ""
         self._lives = lives
@@ -67,13 +66,13 @@ class RegisteredJournal(Journal):
         self._first_seen_s: dict[str, float] = {}
 
     def take_over(self, former: Sequence[RegisteredJournal]) -> None:
-        """Lead the intents of journals under former names to their end as well."""
+        """Finish the intents of journals under former names as well."""
         self._former = tuple(former)
 
     # Held to the registry
 
     def check(self) -> None:
-        """Look at all of every file, and hold each to the registry; raises FileUnusable."""
+        """Check the whole of every file, and compare each with the registry; raises FileUnusable."""
         for journal in self._former:
             journal.check()
         with self._naming_held_scopes():
@@ -94,7 +93,7 @@ class RegisteredJournal(Journal):
             self._registry.note(self.id, self._last())
 
     def verify(self) -> ChainPoint:
-        """Hold the file to its hash chain, and to what the registry has seen of it; raises FileUnusable."""
+        """Verify the file by its hash chain and by the head in the registry; raises FileUnusable."""
         for journal in self._former:
             journal.verify()
         with self._naming_held_scopes():
@@ -110,7 +109,7 @@ class RegisteredJournal(Journal):
             return point
 
     def check_not_replaced(self) -> None:
-        """Make sure that the open file is the one others will open; raises FileLost."""
+        """Check that the open file is the one others will open; raises FileLost."""
         for journal in self._former:
             journal.check_not_replaced()
         with self._naming_held_scopes():
@@ -121,7 +120,7 @@ class RegisteredJournal(Journal):
 
     @contextmanager
     def _naming_held_scopes(self) -> Iterator[None]:
-        """Where this journal is lost, name the scopes that it holds by the registry."""
+        """If this journal is lost, name the scopes that it holds by the registry."""
         try:
             yield
         except FileLost as lost:
@@ -129,7 +128,7 @@ class RegisteredJournal(Journal):
             raise FileLost(lost.file, lost.reason, held) from None
 
     def reconcile(self, moment: Moment) -> dict[str, Reservation]:
-        """Bring the registry to what the journals say; what is held by journals elsewhere, by scope."""
+        """Update the registry from the journals; return the scopes held by journals in other directories."""
         for journal in self._former:
             journal.reconcile(moment)
         own = {intent.id: intent for intent in super().open_intents()}
@@ -139,7 +138,7 @@ class RegisteredJournal(Journal):
                 self._registry.free(self.id, reservation.intent)
         for intent in own.values():
             if intent.id not in {reservation.intent for reservation in held}:
-                with suppress(ScopeTaken):  # another journal's intent locks the scope as well
+                with suppress(ScopeTaken):  # another journal's intent locks the scope too
                     self._reserve(intent.id, intent.scope, moment)
         ids = {self.id, *(journal.id for journal in self._former)}
         elsewhere = {}
@@ -156,7 +155,7 @@ class RegisteredJournal(Journal):
 
     @contextmanager
     def _reserved(self, intent: str, scope: str, at: Moment, after: int | None) -> Iterator[None]:
-        """Reserve the scope for the account, and free it again where the new intent could not be written."""
+        """Reserve the scope for the account, and free it again if the new intent could not be written."""
         for journal in self._former:
             for open_intent in journal.open_intents():
                 if open_intent.scope == scope:
@@ -166,7 +165,7 @@ class RegisteredJournal(Journal):
         except ScopeTaken as taken:
             if not self._free_if_over(taken.holder, at):
                 raise self._already_open(taken.holder) from None
-            # It has ended since what this intent rests on was read.
+            # It has ended since the rows for this intent were read.
             raise Overtaken(scope) from None
         try:
             yield
@@ -178,7 +177,7 @@ class RegisteredJournal(Journal):
     def step(
         self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, prior: State | None = None
     ) -> None:
-        """Write the next step of an intent, then what the registry has to know of it; raises WrongStep."""
+        """Write the next step of an intent, then update the registry; raises WrongStep."""
         for journal in self._former:
             if journal.has(intent):
                 journal.step(intent, state, details, at, prior=prior)
@@ -189,22 +188,22 @@ class RegisteredJournal(Journal):
             return
         self._registry.note(self.id, self._last())
         if state is State.CORRECTED:
-            with suppress(ScopeTaken):  # the other one locks the scope
+            with suppress(ScopeTaken):  # the other intent locks the scope
                 self._reserve(intent, self.intent(intent).scope, at)
 
     def prove_writable(self) -> None:
-        """Write to every file a step is written to, the registry too; raises OSError or sqlite3.Error."""
+        """Write to every file that takes a step, including the registry; raises OSError or sqlite3.Error."""
         for journal in self._former:
             journal.prove_writable()
         super().prove_writable()
         self._registry.prove_writable()
 
     def last_event(self) -> int:
-        """The number to begin after: that of the registry, which knows of every journal of the account."""
+        """Return the registry's number to begin after; the registry knows every journal of the account."""
         return self._registry.last_turn()
 
     def _written_after(self, event: int, scope: str) -> bool:
-        """No: a number to begin after is the registry's here, to which reserving the scope has held it."""
+        """Return False: here the number is the registry's, and reserving the scope has checked it."""
         return False
 
     def set_trading_lock(self, locked: bool, at: Moment) -> None:
@@ -220,11 +219,11 @@ class RegisteredJournal(Journal):
     # Reading
 
     def has(self, intent: str) -> bool:
-        """Whether this journal itself knows an intent."""
+        """Whether this journal itself holds an intent."""
         return self._connection.execute("SELECT 1 FROM intent WHERE id = ?", (intent,)).fetchone() is not None
 
     def last_event_number(self) -> int:
-        """The number of this journal's newest event, 0 where there is none."""
+        """Return the number of this journal's newest event, 0 if there is none."""
         return super().last_event()
 
     def intent(self, intent: str) -> Intent:
@@ -234,7 +233,7 @@ class RegisteredJournal(Journal):
         return super().intent(intent)
 
     def open_intents(self) -> list[Intent]:
-        """Intents that are not settled, those of former journals first."""
+        """Return the unsettled intents, those of former journals first."""
         return [*(intent for journal in self._former for intent in journal.open_intents()), *super().open_intents()]
 
     def newest(self, limit: int = 200) -> list[Intent]:
@@ -242,12 +241,12 @@ class RegisteredJournal(Journal):
         return sorted([*super().newest(limit), *former], key=lambda intent: -intent.events[0].at_ms)[:limit]
 
     def newest_contradicted(self) -> Intent | None:
-        """The same, that of this journal before those of former ones."""
+        """Return the same for this journal, else for former ones."""
         journals = (super().newest_contradicted(), *(journal.newest_contradicted() for journal in self._former))
         return next(filter(None, journals), None)
 
     def trading_locked(self) -> bool | None:
-        """Whether trading was locked or unlocked by hand, in any of the journals."""
+        """Return whether trading was locked or unlocked by hand in any of the journals."""
         locks = [super().trading_locked(), *(journal.trading_locked() for journal in self._former)]
         return True if True in locks else locks[0]
 
@@ -265,7 +264,7 @@ class RegisteredJournal(Journal):
         return AlreadyOpen(holder.intent, str(state) if state else f"open in {self.path_of(holder)}")
 
     def _free_if_over(self, holder: Reservation, moment: Moment) -> bool:
-        """Free what is held by an intent that is over, in whatever journal it stands; whether it was."""
+        """Free a scope if the intent that holds it is over, in any journal; True if it was."""
         if holder.journal == self.id or any(journal.id == holder.journal for journal in self._former):
             over = self._is_over(holder, self._state_of(holder), moment)
         else:
@@ -276,7 +275,7 @@ class RegisteredJournal(Journal):
         return over
 
     def _is_over(self, holder: Reservation, state: State | None, moment: Moment) -> bool:
-        """Whether nothing can come of it any more: ended, or never begun by a process that is not at it now."""
+        """Whether the intent has ended, or was reserved but never written by a process that is gone."""
         if state is not None:
             return state in ENDED
         if holder.owner and holder.owner == self._owner:
@@ -294,10 +293,10 @@ class RegisteredJournal(Journal):
             return None
 
     def _state_elsewhere(self, holder: Reservation) -> State | str | None:
-        """The state of an intent in a journal of another directory; empty where it has none.
+        """Return the state of an intent in a journal of another directory; empty if it has no such intent.
 
-        None where that journal cannot be read or is not what was registered: one that was emptied or replaced says
-        nothing about what it held.
+        None if that journal cannot be read or is not the registered one: an emptied or replaced journal does not show
+        what it held.
         """
         registered = self._registry.head(holder.journal)
         if registered is None:
@@ -315,7 +314,7 @@ class RegisteredJournal(Journal):
 
 
 def _holds_head(connection: sqlite3.Connection, registered: RegisteredHead) -> bool:
-    """Whether a file is the journal that was registered, and still holds what it had come to then."""
+    """Whether a file is the registered journal and still holds its registered head."""
     row = connection.execute("SELECT id FROM identity").fetchone()
     if row is None or row[0] != registered.journal:
         return False
@@ -325,7 +324,7 @@ def _holds_head(connection: sqlite3.Connection, registered: RegisteredHead) -> b
 
 
 def located(location: JournalLocation) -> JournalLocation:
-    """The same with every file by its real path, so that a link is no other file."""
+    """Resolve every file to its real path, so that a link is not taken for another file."""
     file = location.file.absolute()
     real = file.parent.resolve() / file.name
     former = tuple(path.parent.resolve() / path.name for path in location.former_files)
@@ -335,22 +334,22 @@ def located(location: JournalLocation) -> JournalLocation:
 _log = logging.getLogger(__name__)
 
 _FILES_AT_MOST: Final = 100
-"""Every round of accepting sets one lost file aside; an account has a few, and more is a fault that goes on."""
+"""Each round of accepting sets one lost file aside; an account has a few, and more means a lasting fault."""
 
 
 def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -> Journal:
-    """Open the journal of an account; `check` has still to look at all of it. Blocks briefly.
+    """Open the journal of an account; call `check` to check all of it. Blocks briefly.
 
-    Raises FileLost where it, or another journal of the account, is damaged, absent or changed; FileUnusable where it is
+    Raises FileLost if it, or another journal of the account, is damaged, absent or changed; FileUnusable if it is
     newer, not writable, a copy, or on a network file system.
     """
     journal = _open(located(location), lives, creates=True)
-    assert journal is not None  # it is made where there is none
+    assert journal is not None  # a missing one is made
     return journal
 
 
 def existing_journal(location: JournalLocation) -> Journal | None:
-    """The journal of an account where there is one, for who only reads; nothing is made. Raises as `open_journal`."""
+    """Open an existing journal for a session that only reads; nothing is made. Raises as `open_journal`."""
     return _open(located(location), None, creates=False)
 
 
@@ -370,12 +369,12 @@ def _open(location: JournalLocation, lives: ProcessLives | None, *, creates: boo
 
 
 def _is_there(file: Path) -> bool:
-    """Whether there is a file, or was one that was set aside as damaged."""
+    """Whether the file exists, or was set aside as damaged."""
     return file.exists() or set_aside_before(file) is not None
 
 
 def open_intents_in(location: JournalLocation) -> list[Intent]:
-    """The unsettled intents of an account's journal, oldest first; nothing is made. Raises as `open_journal`."""
+    """Return the unsettled intents of an account's journal, oldest first; nothing is made. Raises as `open_journal`."""
     journal = existing_journal(location)
     if journal is None:
         return []
@@ -384,7 +383,7 @@ def open_intents_in(location: JournalLocation) -> list[Intent]:
 
 
 class JournalReader:
-    """Reads of an account's journal by a session that sends nothing."""
+    """Reads an account's journal for a session that sends nothing."""
 
     def __init__(self, location: JournalLocation) -> None:
         self._location = location
@@ -392,7 +391,7 @@ class JournalReader:
         self._contradiction = ""
 
     def contradiction(self) -> str:
-        """Why the account's fills do not show what is held; empty while nothing says so. Blocks."""
+        """Return why the account's fills do not explain its positions; empty if no intent says so. Blocks."""
         mark = written_mark(located(self._location).file)
         if self._mark is None or self._mark != mark:
             try:
@@ -403,22 +402,22 @@ class JournalReader:
                     self._contradiction = "" if intent is None else intent.contradiction
             except (FileUnusable, sqlite3.Error, OSError) as problem:
                 _log.warning("what other sessions have shown of fills cannot be read: %s", problem)
-            self._mark = mark  # of before: what is written while it is read is read the next time
+            self._mark = mark  # the earlier mark: a write during the read is read next time
         return self._contradiction
 
 
 class LossAcceptance:
-    """Sees that another session has accepted the loss of a journal that was whole at the moment `since`."""
+    """Detects that another session accepted the loss of a journal that was intact at the moment `since`."""
 
     def __init__(self, since: Moment) -> None:
         self._since = since
         self._mark: object = None
 
     def is_written(self, location: JournalLocation) -> bool:
-        """Whether the journal opens again and says that a loss was accepted since. Blocks.
+        """Whether the journal opens again and records an accepted loss since. Blocks.
 
-        One that comes back, or an older one, was not accepted, also where it is locked. It is looked at once after
-        each change; nothing is made where it is still absent.
+        A journal that merely comes back, or an older copy, was not accepted, even if it is locked. It is read once
+        after each change; a missing one is not made.
         """
         mark = written_mark(located(location).file)
         if mark == self._mark:
@@ -431,7 +430,7 @@ class LossAcceptance:
             with closing(journal):
                 return journal.has_accepted_loss(self._since)
         except (FileUnusable, sqlite3.Error, OSError):
-            return False  # it is still as it was
+            return False  # unchanged
 
 
 def _open_registered(
@@ -468,7 +467,7 @@ def _missing_or_replaced(
     opened: Mapping[Path, RegisteredJournal],
     damaged: Collection[Path],
 ) -> Iterator[FileLost]:
-    """Of registered journals those that are absent, emptied or replaced; one that never held anything is forgotten."""
+    """Yield the registered journals that are absent, emptied or replaced; one that never held anything is forgotten."""
     here = {journal.id for journal in opened.values()}
     for head in heads:
         if head.journal in here or head.path in damaged:
@@ -479,7 +478,7 @@ def _missing_or_replaced(
             reason = "it is not there any more"
         else:
             continue
-        # What was reserved may be intended there, though the head is written only once it is sent.
+        # A reserved scope may be intended there, since the head is written only when it is sent.
         if head.head.number or registry.held_by(head.journal):
             yield FileLost(str(head.path), reason, _scopes_of(registry, head))
         else:
@@ -487,10 +486,10 @@ def _missing_or_replaced(
 
 
 def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives | None = None) -> tuple[str, ...]:
-    """Go on without the lost files: the trader's own deliberate step. Nothing is deleted; trading is locked.
+    """Continue without the lost files: the trader's deliberate step. Nothing is deleted; trading is locked.
 
-    A damaged or changed file is renamed and kept, and its locks are free. Blocks. Returns the accepted losses as
-    sentences; empty where nothing is lost. Raises FileUnusable where the journal cannot be used for another reason.
+    A damaged or changed file is renamed and kept, and its locks are freed. Blocks. Returns the accepted losses as
+    sentences; empty if nothing is lost. Raises FileUnusable if the journal cannot be used for another reason.
     """
     location = located(location)
     accepted: list[str] = []
@@ -510,7 +509,7 @@ def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives |
 
 
 def _set_lost_aside(location: JournalLocation) -> None:
-    """Rename the account's damaged and changed files, and drop from the registry what they held."""
+    """Rename the account's damaged and changed files, and drop their scopes from the registry."""
     files = (location.file, *location.former_files)
     for path in files:
         accept_damage(path)
@@ -528,7 +527,7 @@ def _set_lost_aside(location: JournalLocation) -> None:
 
 
 def _is_as_registered(head: RegisteredHead) -> bool:
-    """Whether the file is the one that was registered, and holds at least what it held then; damage is accepted."""
+    """Whether the file is the registered journal and holds at least its registered events; damage is accepted."""
     try:
         journal = Journal(head.path)
     except FileLost:
