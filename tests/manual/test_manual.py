@@ -43,6 +43,7 @@ def test_every_page_is_in_the_list_and_begins_with_its_title_and_a_sentence() ->
     for name in PAGE_NAMES:
         page = read_page(name)
         assert page.text.startswith("# ") and page.summary.endswith("."), name
+        assert len(page.summary) <= 56, "the list of pages fits 80 columns"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

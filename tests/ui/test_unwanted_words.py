@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tradetui.manual import PAGE_NAMES, read_page
 from tradetui.ui.application.run_app import screen_text
 
 PACKAGE = Path(__file__).parents[2] / "tradetui"
@@ -44,6 +45,11 @@ def test_no_sentence_of_the_program_uses_a_word_that_only_its_authors_know() -> 
         if UNWANTED.search(text)
     ]
     assert sentences == []
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_no_page_of_the_manual_uses_one(name: str) -> None:
+    assert UNWANTED.findall(read_page(name).text) == []
 
 
 def test_a_sentence_is_seen_in_an_f_string_and_a_docstring_is_not() -> None:

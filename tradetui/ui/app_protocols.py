@@ -241,6 +241,9 @@ class OpenColumns(OpenMessage):
 class OpenProfiles(OpenMessage): ...
 
 
+class OpenManual(OpenMessage): ...
+
+
 @dataclass(eq=False)
 class OpenLookup(Message):
     """The lookup of one kind of record, which the application itself holds; with texts, its form opens filled in."""

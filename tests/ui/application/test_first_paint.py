@@ -62,6 +62,11 @@ def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
     assert loaded("import tradetui.commands.session.build_trading_session") & later == set()
 
 
+def test_neither_the_main_screen_nor_help_and_palette_load_what_lays_out_markdown() -> None:
+    modules = loaded("import tradetui.ui.main.main_screen, tradetui.ui.application.palette")
+    assert modules & {"markdown_it", "textual.widgets._markdown", "tradetui.manual"} == set()
+
+
 def test_monitor_mode_loads_nothing_that_sends_or_keeps_what_was_sent() -> None:
     modules = loaded("import tradetui.commands.session.open_profile, tradetui.ui.main.main_screen")
     assert modules & {"tradetui.desk.trading_session", "tradetui.desk.intents.intents"} == set()

@@ -62,6 +62,15 @@ _down = _paused.then(
     ("✗ link down", "no data for 40 s"), in_turn(press("space", "2"), _exchange_down), size=(120, 36), published=True
 )
 
+_manual = _brief(
+    (120, 36), ("╭─ Manual", "troubleshooting", "Enter opens"), in_turn(stop_market, press("question_mark", "tab"))
+)
+_page = _manual.then(
+    ("╭─ Manual · alerts", "/ searches · Esc back", "Without any setting"), press(*"jjjj", "enter"), size=(80, 24)
+)
+_page_120 = _page.then(_page.shows, size=(120, 36))
+_page_200 = _page_120.then(_page.shows, size=(200, 60))
+
 _sorted = _brief(SIZE, ("Price▼",), in_turn(stop_market, press("3", "right", "right", "right", "s", "s", "S")))
 _columns = _sorted.then(("Columns of orders", "□ Does ", " 13 wide"), press("c", "down", "plus", "space"))
 
@@ -83,6 +92,13 @@ SCENES = {
     "filter-nothing": _filter_nothing,
     "paused": _paused,
     "exchange-down": _down,
+    "manual": _manual,
+    "manual-alerts-80x24": _page,
+    "manual-alerts-120x36": _page_120,
+    "manual-alerts-200x60": _page_200,
+    "manual-search": _page_200.then(
+        ("hit 4 of", "n next · N previous"), press("slash", *"desktop", "enter", *"nnn"), size=(80, 24)
+    ),
     "sorted": _sorted,
     "columns": _columns,
     "unlock": _columns.then(("Trading is locked.", "Unlock trading on SANDBOX hedge?"), press("escape", "L", "L")),

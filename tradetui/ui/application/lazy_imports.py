@@ -141,6 +141,10 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             from tradetui.ui.application.palette import ask_for_profile
 
             await ask_for_profile(app)
+        case app_protocols.OpenManual():
+            from tradetui.ui.application.manual_screen import ManualDialog
+
+            app.push_screen(ManualDialog())
         case app_protocols.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
             from tradetui.ui.intents.reversal.dialog import ReversalDialog, ask_for_target
 

@@ -38,6 +38,7 @@ from tradetui.ui.app_protocols import (
     OpenCreation,
     OpenHistory,
     OpenLookup,
+    OpenManual,
     OpenProfiles,
     TradingApp,
     ask_in_dialog,
@@ -98,6 +99,7 @@ class Actions(Provider):
             yield PaletteEntry("Mouse on", "click and scroll here again", partial(app.use_mouse, on=True))
         about = "read the file again; stricter limits count at once, looser ones after a restart"
         yield PaletteEntry("Reload configuration", about, partial(reload_configuration, self.app))
+        yield PaletteEntry("Manual", "a page for each subject", partial(self.app.post_message, OpenManual()))
         creation = app.desk.creation if app.desk is not None else None
         for name in () if creation is None else choices(creation):
             run = partial(self.app.post_message, OpenCreation(name))
@@ -314,6 +316,7 @@ class HelpDialog(DimmingScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "back", "Clear, then close"),
         ("f1", "dismiss", "Close"),
+        ("tab", "manual", "Manual"),
         ("down", "scroll(1)", "Down"),
         ("up", "scroll(-1)", "Up"),
         ("pagedown", "page(1)", "Page down"),
@@ -329,7 +332,7 @@ class HelpDialog(DimmingScreen[None]):
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        with self.framed("Help", "Esc clears, then closes"):
+        with self.framed("Help", "Tab opens the manual · Esc clears, then closes"):
             yield LineBox(placeholder="type to search: a key, a name, a figure of the header")
             with VerticalScroll(can_focus=False):
                 yield Static(id="help", markup=False)
@@ -344,6 +347,9 @@ class HelpDialog(DimmingScreen[None]):
             self._box.value = ""
         else:
             self.dismiss()
+
+    def action_manual(self) -> None:
+        self.post_message(OpenManual())
 
     def action_page(self, pages: int) -> None:
         self.action_scroll(pages * self._scroll.size.height)
