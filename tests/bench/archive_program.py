@@ -19,7 +19,7 @@ from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.application.textual_app import _tidy_up
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Move
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesFill

@@ -18,7 +18,7 @@ from textual.widgets import DataTable
 from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.ui.application.textual_app import _tidy_up
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Move
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.record_table import RecordTable
 

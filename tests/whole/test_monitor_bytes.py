@@ -26,7 +26,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.profiles.load import Flags, load
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.palette import Actions
-from tradetui.ui.key_bindings.binding_registry import BINDINGS
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
@@ -44,7 +44,7 @@ max_reversal_value = 100000000
 PATIENCE_S = 120.0
 """How long a busy machine may take over one key."""
 ENDS_IT = {"q", "ctrl+q", "ctrl+c", "ctrl+z"}
-BOUND = tuple(dict.fromkeys(key.strip() for binding in BINDINGS for key in binding.keys.split(",")))
+BOUND = tuple(dict.fromkeys(key.strip() for action in Action for key in action.keys.split(",")))
 KEYS = tuple(
     dict.fromkeys(
         key.strip()
@@ -167,7 +167,7 @@ async def press_every_key_in_a_lookup(table: str, app: TradeApp, pilot: Pilot[No
 async def open_lookup(table: str, app: TradeApp, pilot: Pilot[None]) -> Screen[object]:
     """The screen of a lookup."""
     assert app.main is not None
-    await pilot.press(app.main.key_named(table))
+    await pilot.press(app.main.key_named(Action(table)))
     async with asyncio.timeout(PATIENCE_S):
         while app.screen is app.main:
             await pilot.pause(0.01)

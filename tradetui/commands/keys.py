@@ -10,7 +10,7 @@ from tradetui.commands.process.console import DONE, say
 from tradetui.commands.process.output import row_writer
 from tradetui.profiles.errors import NoProfile
 from tradetui.profiles.load import Flags, load
-from tradetui.ui.key_bindings.binding_registry import key_table
+from tradetui.ui.key_bindings.actions import key_table
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Never, Protocol, TypeGuard, TypeVar,
 
 from textual.message import Message
 
-from tradetui.ui.key_bindings.binding_registry import OF_MONEY
+from tradetui.ui.key_bindings.actions import OF_MONEY, Action
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.settings.ui_settings import ProfileAppearance, ScreenPreferences, TableChoice, UiSettings
 
@@ -36,14 +36,16 @@ _Answer = TypeVar("_Answer")
 
 @runtime_checkable
 class KeyedScreen(Protocol):
-    """A screen that the registry of bindings names, and that is no dialog."""
+    """A screen that actions name, and that is no dialog."""
 
     where: ClassVar[str]
 
-    def blocking_reason(self, binding: str) -> str | None:
-        """Why a binding can do nothing now, None where it can."""
+    def reason(self, action: Action) -> str | None:
+        """Why an action can do nothing now, None where it can."""
 
-    def hides(self, binding: str) -> bool: ...
+    def refuses(self, textual_action: str) -> bool:
+        """Show why one of Textual's actions can do nothing now; returns False where it can."""
+
     async def run_action(self, action: str) -> None: ...
     def say_unbound(self, event: events.Key) -> None: ...
     def show_alert(self) -> None: ...
@@ -111,8 +113,8 @@ class TradingApp(Protocol):
 
     def use_mouse(self, *, on: bool) -> None: ...
     def choose_theme(self, name: str) -> None: ...
-    def key_named(self, id_: str) -> str:
-        """The first key of a binding, as the profile sets it and a person writes it."""
+    def key_named(self, action: Action) -> str:
+        """The first key of an action, as the profile sets it and a person writes it."""
 
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first."""

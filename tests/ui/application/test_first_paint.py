@@ -39,9 +39,7 @@ def test_the_screen_loads_nothing_heavy() -> None:
 
 
 def test_the_key_table_loads_no_textual() -> None:
-    modules = loaded(
-        "import tradetui.ui.key_bindings.binding_registry; tradetui.ui.key_bindings.binding_registry.key_table()"
-    )
+    modules = loaded("import tradetui.ui.key_bindings.actions; tradetui.ui.key_bindings.actions.key_table({})")
     assert {"textual", "rich", "pydantic"} & modules == set()
 
 

@@ -12,7 +12,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.test_unwanted_words import PACKAGE, shown_texts
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.ui.application.run_app import screen_text
-from tradetui.ui.key_bindings.binding_registry import BINDINGS, key_named
+from tradetui.ui.key_bindings.actions import Action, key_named
 from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
 KEY_OF_REGISTRY = re.compile(
@@ -29,7 +29,7 @@ BUILT_IN = re.compile(
 OF_THE_BOX = "Enter keep the filter"
 """Enter is the key of the box itself, which no profile changes."""
 FREE_KEYS = [f"{modifier}f{number}" for modifier in ("ctrl+", "alt+", "shift+") for number in range(1, 25)]
-OWN = {binding.id: key for binding, key in zip(BINDINGS, FREE_KEYS, strict=False)}
+OWN: dict[str, str] = dict(zip(Action, FREE_KEYS, strict=False))
 
 
 def test_no_literal_names_a_key_that_a_profile_may_change() -> None:
@@ -61,7 +61,7 @@ def test_such_a_literal_is_seen(text: str) -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)])
 async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: tuple[int, int]) -> None:
-    assert len(profile_bindings(OWN).taken) == len(BINDINGS)
+    assert len(profile_bindings(OWN).taken) == len(Action)
     stage = AppOnFewRows(keys=OWN)
     named: set[str] = set()
     async with stage.running(size, after=8) as pilot:
@@ -77,7 +77,7 @@ async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: t
             text = screen_text(stage.app).replace(OF_THE_BOX, "")
             hits = [line for line in text.splitlines() if BUILT_IN.search(line)]
             assert hits == [], f"after {ids}:\n{text}"
-            named.update(id_ for id_ in OWN if key_named(id_, OWN) in text)
+            named.update(action for action in Action if key_named(action, OWN) in text)
 
         await look()
         for id_ in ("accounts", "orders", "fills", "triggers", "positions", "zoom", "zoom", "pause", "pause"):

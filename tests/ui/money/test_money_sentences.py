@@ -19,7 +19,7 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.trading.results.trips import ResultSums
-from tradetui.ui.key_bindings.binding_registry import key_named
+from tradetui.ui.key_bindings.actions import key_named
 from tradetui.ui.money.chart_panel import equity_chart
 from tradetui.ui.money.result_panel import (
     PeriodReading,

@@ -22,6 +22,7 @@ from tradetui.desk.tables.columns.fills import fills_footer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import DatesDialog, ExportDialog
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -389,7 +390,7 @@ async def test_other_panels_have_no_history(monkeypatch: pytest.MonkeyPatch) -> 
         await pilot.press("4")
         with monkeypatch.context() as before_identification:
             before_identification.setattr(type(stage.desk), "archive", None)
-            assert stage.app.main.blocking_reason("history") == "the account is not known yet"
+            assert stage.app.main.reason(Action.HISTORY) == "the account is not known yet"
 
 
 async def test_what_cannot_be_read_is_said_with_what_to_do_and_a_disk_that_failed_is_read_again_on_demand(

@@ -16,6 +16,7 @@ from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.application.palette import HelpDialog
 from tradetui.ui.application.run_app import screen_text
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.records.detail_screen import NOT_SENT, DetailScreen
 from tradetui.ui.records.lookup_screen import FilterForm, LookupScreen
 from tradetui.ui.safe_text import inside_sentence
@@ -457,7 +458,7 @@ async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_an
         assert stage.app.screen.query_one("#confirm", Button).disabled
         behind = stage.app.screen_stack[-2]
         assert isinstance(behind, LookupScreen)
-        assert behind.blocking_reason("read_all") == "nothing has been read yet: f opens the query"
+        assert behind.reason(Action.READ_ALL) == "nothing has been read yet: f opens the query"
         await typed(stage, pilot, "subUid", "1")
         await pilot.press("enter")
         await settle(pilot)

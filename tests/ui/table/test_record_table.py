@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.column import Footer, Tone, number_column, text_
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Move
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures_accounts import FuturesAccount

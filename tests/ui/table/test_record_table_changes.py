@@ -8,7 +8,7 @@ from tests.ui.fixtures.three_column_table import COLUMNS, Repaints, Row, TableAp
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Move
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.table_lines import MARGIN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,10 +17,11 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import OpenNewAlert
 from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
-from tradetui.ui.key_bindings.binding_registry import bindings_named
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.ui_settings import UiSettings, zone_label
+from tradetui.ui.table.desk_screen import STARTING
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen
@@ -27,7 +29,10 @@ from tradetui.wire.text import counted
 
 LOG_READ_EVERY_S = 1.0
 _LINES_BESIDE_ROWS = 3  # lines of a panel beside its rows: its border and the titles of the columns
-_HINTS = ("back", "help", "new_alert", "test_alert", "silence", "detail", "filter", "next_panel", "delete_alert")
+_HINTS: Final = (
+    *(Action.BACK, Action.HELP, Action.NEW_ALERT, Action.TEST_ALERT, Action.SILENCE),
+    *(Action.DETAIL, Action.FILTER, Action.NEXT_PANEL, Action.DELETE_ALERT),
+)
 
 
 class AlertsScreen(TableScreen):
@@ -110,13 +115,15 @@ class AlertsScreen(TableScreen):
     def refresh_states(self) -> None:
         self._say_of_rules()
         self._say_of_log()
-        self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
+        self.show_hints(_HINTS, zone_label(self.zone))
 
     def _say_of_rules(self) -> None:
         table, box = self._rules_table, self.query_one("#alert-rules", RecordsFrame)
         silenced = sum(row.silenced for row in self._rules)
         counts = f"{len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
-        note = "" if self._rules else f"alerts_defaults = false and no alert; {self.key_named('new_alert')} makes one"
+        note = (
+            "" if self._rules else f"alerts_defaults = false and no alert; {self.key_named(Action.NEW_ALERT)} makes one"
+        )
         if self._unreadable:
             note = f"{counted(len(self._unreadable), 'alert')} in state.toml cannot be read, and does nothing"
         title = f"Alerts {counts} {table.sort_filter.pattern_title}".strip()
@@ -125,26 +132,26 @@ class AlertsScreen(TableScreen):
 
     def _say_of_log(self) -> None:
         table = self._log_table
-        nothing = f"No alert has fired yet.\n{self.key_named('test_alert')} sends a test."
+        nothing = f"No alert has fired yet.\n{self.key_named(Action.TEST_ALERT)} sends a test."
         if self._log:
             nothing = nothing_matches(table, self.key_named)
         title = " ".join(filter(None, ("Log", str(table.rows.count or ""), table.sort_filter.pattern_title)))
         self.query_one("#alert-log", RecordsFrame).say(title, nothing)
 
-    def possible(self) -> dict[str, bool]:
-        on_rule = not self._on_log and self._rule is not None
-        made_here = on_rule and self._rule is not None and self._rule.made_here
-        possible = {
-            "test_alert": on_rule,
-            "silence": on_rule,
-            "delete_alert": made_here,
-            "new_alert": self.desk is not None,
-        }
-        return {**super().possible(), **possible}
+    def reason(self, action: Action) -> str | None:
+        match action:
+            case Action.TEST_ALERT | Action.SILENCE if self._rule is None:
+                return "put the cursor on an alert of the list first"
+            case Action.DELETE_ALERT if self._rule is None or not self._rule.made_here:
+                return "only an alert that was made on the screen; the others stand in the configuration"
+            case Action.NEW_ALERT if self.desk is None:
+                return STARTING
+        return super().reason(action)
 
     @property
     def _rule(self) -> RuleRow | None:
-        return self._rules_table.cursor.record
+        """The alert under the cursor; None while the log has the focus."""
+        return None if self._on_log else self._rules_table.cursor.record
 
     @on(RecordTable.RowHighlighted)
     def _moved(self) -> None:
@@ -171,15 +178,14 @@ class AlertsScreen(TableScreen):
             self.app.push_screen(LinesDialog(exact_moment_text(logged_at(record), self.zone), _labelled(lines)))
 
     def action_test_alert(self) -> None:
-        if self.able("test_alert") and self.desk is not None and self._rule is not None:
+        if self.desk is not None and self._rule is not None:
             self.desk.alerts.test(self._rule.rule)
 
     def action_new_alert(self) -> None:
-        if self.able("new_alert"):
-            self.post_message(OpenNewAlert())
+        self.post_message(OpenNewAlert())
 
     def action_delete_alert(self) -> None:
-        if self.able("delete_alert") and self._rule is not None:
+        if self._rule is not None:
             self.run_worker(self._delete(self._rule), exit_on_error=False)
 
     async def _delete(self, row: RuleRow) -> None:
@@ -193,7 +199,7 @@ class AlertsScreen(TableScreen):
         self._show_rules()
 
     def action_silence(self) -> None:
-        if self.able("silence") and self._rule is not None:
+        if self._rule is not None:
             self.run_worker(self._silence(self._rule), exit_on_error=False)
 
     async def _silence(self, row: RuleRow) -> None:
@@ -203,7 +209,9 @@ class AlertsScreen(TableScreen):
         except OSError as problem:
             notify(self.app, f"The silence could not be saved: {problem}", severity="error", seconds=8)
         else:
-            now = "sounds again" if row.silenced else f"is silenced; {self.key_named('silence')} lets it sound again"
+            now = (
+                "sounds again" if row.silenced else f"is silenced; {self.key_named(Action.SILENCE)} lets it sound again"
+            )
             notify(self.app, f"{row.row_id} {now}.")
         self._show_rules()
 

@@ -24,7 +24,7 @@ from textual.screen import Screen
 from tradetui.ui.app_protocols import FollowsDesk, KeyedScreen, OpenLookup, OpenMessage, ask_in_dialog, is_of_results
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.textual_app import TextualApp
-from tradetui.ui.key_bindings.binding_registry import key_named
+from tradetui.ui.key_bindings.actions import Action, key_named
 from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify, withdraw
@@ -245,7 +245,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     def open_profile(self, chosen: int) -> None:
         if self.desk is not None and self.desk.holds_unsaved_keys:
-            sentence = f"New API keys are not saved yet; {self.key_named('create')} shows what to do first."
+            sentence = f"New API keys are not saved yet; {self.key_named(Action.CREATE)} shows what to do first."
             notify(self, sentence, severity="error")
             return
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
@@ -382,8 +382,8 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self.preferences = preferences
         self._preference_writer.write(self.settings.profiles[self.chosen].name, self.settings.keep, preferences)
 
-    def key_named(self, id_: str) -> str:
-        return key_named(id_, self.settings.keys)
+    def key_named(self, action: Action) -> str:
+        return key_named(action, self.settings.keys)
 
     def action_leave(self) -> None:
         reasons = []

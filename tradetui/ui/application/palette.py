@@ -46,7 +46,7 @@ from tradetui.ui.app_protocols import (
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
 from tradetui.ui.header.header_bar import Alarm
 from tradetui.ui.intents.creation.titles import choices
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, BINDINGS, shown_keys
+from tradetui.ui.key_bindings.actions import Action, Move, shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import THEMES
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 NO_FILE: Final = "There is no configuration to read: this session was started without one."
 UNCHANGED: Final = "The configuration was read again. Nothing in it has changed for this session."
 READ_S: Final = 30.0  # seconds for which the result is shown: it may be long
-_NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page_up", "page_down", "first", "last"})
+_NOT_LISTED: Final = frozenset({Action.PALETTE, Action.BACK, *Move})
 
 
 class PaletteEntry(NamedTuple):
@@ -86,12 +86,10 @@ class Actions(Provider):
     def _entries(self) -> Iterator[PaletteEntry]:
         app = cast(TradingApp, self.app)
         screen = app.keyed_screen
-        for binding in BINDINGS:
-            if binding.id not in _NOT_LISTED and screen.where in binding.where and not screen.hides(binding.id):
-                keys = shown_keys(app.settings.keys.get(binding.id, binding.keys))
-                reason = screen.blocking_reason(binding.id)
-                about = f"{binding.tooltip} ({keys})" if reason is None else f"not now: {reason}"
-                yield PaletteEntry(binding.description, about, partial(screen.run_action, binding.action))
+        for action, keys, reason in offered_actions(app.settings.keys, screen):
+            if action not in _NOT_LISTED and screen.where in action.where:
+                about = f"{action.tooltip} ({keys})" if reason is None else f"not now: {reason}"
+                yield PaletteEntry(action.description, about, partial(screen.run_action, action.textual_action))
         if app.settings.mouse:
             about = "leave the mouse to the terminal, whose own selection works then"
             yield PaletteEntry("Mouse off", about, partial(app.use_mouse, on=False))
@@ -107,6 +105,14 @@ class Actions(Provider):
         for theme in THEMES:
             name = f"Theme {theme.name.removeprefix('tradetui-')}"
             yield PaletteEntry(name, "colours of the screen", partial(app.choose_theme, theme.name))
+
+
+def offered_actions(changed_keys: Mapping[str, str], screen: KeyedScreen) -> Iterator[tuple[Action, str, str | None]]:
+    """Every action with its keys and why it can do nothing now; none that creates where nothing is ever created."""
+    for action in Action:
+        reason = screen.reason(action)
+        if action is not Action.CREATE or reason is None:
+            yield action, shown_keys(changed_keys.get(action, action.keys)), reason
 
 
 def reload_configuration(app: App[Any]) -> None:
@@ -165,8 +171,8 @@ def _sentences(result: ConfigurationReload) -> list[str]:
 SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the list of profiles
 UNKNOWN_UID: Final = "UID known once open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
-_TITLES: Final = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
-"""Titles of bindings that open a screen without a single table."""
+_TITLES: Final = {Action.MONEY: "Money", Action.ALERTS: "Alerts", Action.JOURNAL: "Journal", Action.CREATE: "Create …"}
+"""Titles of actions that open a screen without a single table."""
 
 
 class _ScreenEntry(NamedTuple):
@@ -187,23 +193,23 @@ def open_screen_list(screen: DeskScreen) -> None:
 
         return post
 
-    def entry(name: str, binding: str, title: str, open_it: Callable[[], Awaitable[object]]) -> _ScreenEntry:
-        return _ScreenEntry(name, f"{screen.key_named(binding)} {title}", open_it)
+    def entry(name: str, action: Action, title: str, open_it: Callable[[], Awaitable[object]]) -> _ScreenEntry:
+        return _ScreenEntry(name, f"{screen.key_named(action)} {title}", open_it)
 
-    entries = [entry(name, name, table.title, partial(app.open_panel, name)) for name, table in PANELS.items()]
+    entries = [entry(name, Action(name), table.title, partial(app.open_panel, name)) for name, table in PANELS.items()]
     if desk is not None and desk.archive is not None:
         with_history = ((name, table.history_title) for name, table in PANELS.items())
         for name, title in with_history:
             if title is not None:
-                entries.append(entry(f"history {name}", "history", title, posted(OpenHistory(name))))
+                entries.append(entry(f"history {name}", Action.HISTORY, title, posted(OpenHistory(name))))
     for name, table in LOOKUPS.items():
-        if screen.blocking_reason(name) is None:
-            entries.append(entry(name, name, table.title, posted(OpenLookup(name))))
+        if screen.reason(Action(name)) is None:
+            entries.append(entry(name, Action(name), table.title, posted(OpenLookup(name))))
     if len(app.settings.profiles) > 1:
-        entries.append(entry("profile", "profile", "Profiles", posted(OpenProfiles())))
-    for name, title in _TITLES.items():
-        if screen.blocking_reason(name) is None:
-            entries.append(entry(name, name, title, partial(screen.run_action, BINDING_OF_ID[name].action)))
+        entries.append(entry("profile", Action.PROFILE, "Profiles", posted(OpenProfiles())))
+    for action, title in _TITLES.items():
+        if screen.reason(action) is None:
+            entries.append(entry(action, action, title, partial(screen.run_action, action.textual_action)))
 
     names = [shown.name for shown in entries]
     chosen = names.index(screen.screen_name) if screen.screen_name in names else 0
@@ -298,13 +304,11 @@ class HelpLine:
 
 
 def help_lines(changed_keys: Mapping[str, str], screen: KeyedScreen) -> list[HelpLine]:
-    """The help for a screen; `changed_keys` are the profile's own keys, by the binding's id."""
-    lines = []
-    for binding in BINDINGS:
-        if not screen.hides(binding.id):
-            keys = shown_keys(changed_keys.get(binding.id, binding.keys))
-            off = screen.blocking_reason(binding.id) or ""
-            lines.append(HelpLine(binding.group, keys, binding.description, binding.tooltip, off))
+    """The help for a screen; `changed_keys` are the profile's own keys, by the action's id."""
+    lines = [
+        HelpLine(action.group, keys, action.description, action.tooltip, reason or "")
+        for action, keys, reason in offered_actions(changed_keys, screen)
+    ]
     lines += [HelpLine("Header", "", label, about) for label, about in HEADER_FIGURES]
     lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
     return lines

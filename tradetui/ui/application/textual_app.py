@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events, on
@@ -25,6 +25,8 @@ from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
 from tradetui.ui.terminal.drawn_once import AsciiFilter, StyledOnce
 
 if TYPE_CHECKING:
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
     from textual.filter import LineFilter
 
 CRASHED: Final = 1  # the exit code after a failure of the program
@@ -79,6 +81,17 @@ class TextualApp(App[None], inherit_bindings=False):
     def _say_what_was_dropped(self) -> None:
         sentence = "What came at once was dropped: no field here takes it."
         notify(self, sentence, severity="warning", seconds=10)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action, by a key, a click or the palette, unless its screen shows why it can do nothing now."""
+        if isinstance(default_namespace, KeyedScreen) and isinstance(action, str) and default_namespace.refuses(action):
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     async def _dispatch_key(self, event: TypedInput) -> None:
         """Pass the key to the screen, which may drop it, and then to the focused widget."""

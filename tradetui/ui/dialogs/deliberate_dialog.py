@@ -34,7 +34,7 @@ from textual.widgets.button import ButtonVariant
 
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.key_bindings.binding_registry import key_named
+from tradetui.ui.key_bindings.actions import Action, key_named
 from tradetui.ui.key_bindings.key_queue import LineBox, one_line
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.terminal.drawn_once import StyledOnce
@@ -146,7 +146,7 @@ class DeliberateButton(Button):
 
 def with_unlock_binding(reasons: Iterable[str], changed_keys: Mapping[str, str]) -> tuple[str, ...]:
     """Reasons why nothing is sent, with the key that unlocks; `changed_keys` are those of the profile."""
-    unlocks = f"Trading is locked; {key_named('lock', changed_keys)} unlocks it."
+    unlocks = f"Trading is locked; {key_named(Action.LOCK, changed_keys)} unlocks it."
     return tuple(unlocks if reason is SendsNothing.LOCKED else reason for reason in reasons)
 
 

@@ -28,7 +28,7 @@ from tradetui.trading.results.periods import day_at
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, ListDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.key_bindings.binding_registry import shown_keys
+from tradetui.ui.key_bindings.actions import shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.key_bindings.profile_bindings import long_name
 from tradetui.ui.safe_text import notify, sanitized

@@ -21,6 +21,7 @@ from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.cells.cell_format import UNKNOWN, number, percent, percent_points
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import scrub
@@ -193,7 +194,7 @@ _USDT: Final = (" USDT", "$quiet")
 _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 
 
-def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) -> None:
+def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[Action], str]) -> None:
     """Update the bar from a session; `key_named` gives the key of a binding."""
     link, state, totals, today = desk.client.connection_status, desk.health.state, desk.totals(), desk.today()
     is_halved, alarm = any(use.halved for use in link.budget.usage().values()), alarm_of(desk, key_named)
@@ -225,7 +226,7 @@ def account_of(desk: Desk) -> str:
     return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
 
 
-def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
+def alarm_of(desk: Desk, key_named: Callable[[Action], str]) -> str:
     """A journal that is lost or fails, a lock hidden from others, or the lock of an open intent in any state.
 
     The key that shows or mends it follows; `key_named` gives the key of a binding.
@@ -234,13 +235,13 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     if intents is None:
         return Alarm.NOT_KEPT if desk.storage.trouble else ""
     if intents.other_owner:
-        return f"{Alarm.OTHER_OWNER}: {key_named('lock')}"
+        return f"{Alarm.OTHER_OWNER}: {key_named(Action.LOCK)}"
     if intents.loss is not None:
-        return f"{Alarm.JOURNAL_LOST}: {key_named('lock')}"
+        return f"{Alarm.JOURNAL_LOST}: {key_named(Action.LOCK)}"
     if intents.lock.unwritten is not None:
         return Alarm.LOCKED_HERE_ONLY
     if intents.fault is not None:
-        return f"JOURNAL {intents.fault.upper()}: {key_named('lock')}"
+        return f"JOURNAL {intents.fault.upper()}: {key_named(Action.LOCK)}"
     open_scopes = intents.open_scopes.names()
     if not open_scopes:
         return Alarm.NOT_KEPT if desk.storage.trouble else ""
@@ -249,7 +250,7 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     if state is None:
         return scrub(f"{Alarm.OTHER_JOURNAL} {name}{more}")
     label = Alarm.UNKNOWN_OUTCOME if state is State.UNKNOWN else Alarm.NOT_SETTLED
-    return scrub(f"{label} {name}{more}: {key_named('journal')}")
+    return scrub(f"{label} {name}{more}: {key_named(Action.JOURNAL)}")
 
 
 def worth_of(totals: Totals, today: Figure) -> tuple[Figure, ...]:

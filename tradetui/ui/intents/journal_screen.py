@@ -30,7 +30,7 @@ from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog, DeliberateDialog, LinesDialog, Result
 from tradetui.ui.intents.reversal.tables.table_rows import line
-from tradetui.ui.key_bindings.binding_registry import BINDINGS
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify, notify_about, sanitized
 from tradetui.ui.settings.ui_settings import zone_label
@@ -191,7 +191,7 @@ class LostJournalDialog(WordDialog[None]):
                 yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
                 open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
                 yield Static(sanitized(f"Not settled: {open_scopes or 'nothing known'}."), markup=False)
-            caution = _LOSS_CAUTION.format(lock=trading_app(self).key_named("lock"))
+            caution = _LOSS_CAUTION.format(lock=trading_app(self).key_named(Action.LOCK))
             yield Static(sanitized(caution), classes="caution", markup=False)
             yield LineBox(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
@@ -214,7 +214,7 @@ class LostJournalDialog(WordDialog[None]):
         if trouble:
             self.give_reason(Content.styled(scrub(trouble), "bold $warn"))
             return
-        unlocks = f"Trading is locked; {trading_app(self).key_named('lock')} unlocks it."
+        unlocks = f"Trading is locked; {trading_app(self).key_named(Action.LOCK)} unlocks it."
         notify(self.app, f"The loss is accepted and the journal says so. {unlocks}", seconds=10)
         self.dismiss()
 
@@ -309,13 +309,14 @@ class JournalScreen(RecordsScreen[Intent]):
         nothing = self._trouble or (nothing_matches(self._table, self.key_named) if count else _EMPTY)
         title = f"Journal {shown_of(shown, count)}" if count else "Journal"
         self.query_one(RecordsFrame).say(title, nothing, self._trouble)
-        hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
+        hints = (action for action in Action if action.hint or action in (Action.BACK, Action.RELEASE))
         self.show_hints(hints, zone_label(self.zone))
 
-    def possible(self) -> dict[str, bool]:
+    def reason(self, action: Action) -> str | None:
         intent = self._table.cursor.record
-        releasable = intent is not None and intent.is_releasable
-        return {**super().possible(), "columns": False, "release": releasable}
+        if action is Action.RELEASE and (intent is None or not intent.is_releasable):
+            return "only an intent whose outcome is unknown or was corrected can be released"
+        return super().reason(action)
 
     @on(RecordTable.RowHighlighted)
     def _moved(self) -> None:
@@ -330,7 +331,7 @@ class JournalScreen(RecordsScreen[Intent]):
     def action_release(self) -> None:
         """Ask for the reason of a release, unless it could not be released now: nobody types one in vain."""
         desk, intent = self.desk, self._table.cursor.record
-        if not self.able("release") or desk is None or desk.execution is None or intent is None:
+        if desk is None or desk.execution is None or intent is None:
             return
         execution, creation = desk.execution, desk.creation
         if creation is not None and creation.made(intent):

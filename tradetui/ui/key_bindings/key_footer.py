@@ -11,14 +11,17 @@ from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
-from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding
+from tradetui.ui.key_bindings.actions import Action
 
 _GAP = 2
 _NOTE_PART = 3  # a note that would take more than a third of the line is left out
-_MOST_USED: Final = ("help", "reverse", "detail", "filter", "dates", "sort", "view")
-_LESS_USED: Final = ("zoom", "money", "alerts", "screens", "lock", "product", "pause")
+_MOST_USED: Final = (Action.HELP, Action.REVERSE, Action.DETAIL, Action.FILTER, Action.DATES, Action.SORT, Action.VIEW)
+_LESS_USED: Final = (
+    *(Action.ZOOM, Action.MONEY, Action.ALERTS, Action.SCREENS),
+    *(Action.LOCK, Action.PRODUCT, Action.PAUSE),
+)
 """Keys that do not fit are left out from the end, so the most used of these come first."""
-_RANKS: Final = {id_: rank for rank, id_ in enumerate((*_MOST_USED, *_LESS_USED))}
+_RANKS: Final = {action: rank for rank, action in enumerate((*_MOST_USED, *_LESS_USED))}
 
 
 class Hint(NamedTuple):
@@ -86,10 +89,10 @@ class Hints(Widget):
 
 
 @cache
-def hinted_bindings(*, on_positions: bool, may_trade: bool) -> tuple[KeyBinding, ...]:
-    """The bindings with a hint that apply here, the most used first."""
+def hinted_actions(*, on_positions: bool, may_trade: bool) -> tuple[Action, ...]:
+    """The actions with a hint that apply on the main screen, the most used first."""
     return tuple(
-        binding
-        for binding in sorted(BINDINGS, key=lambda binding: _RANKS.get(binding.id, len(_RANKS)))
-        if binding.hint and (binding.id != "reverse" or on_positions) and (binding.group != "Trading" or may_trade)
+        action
+        for action in sorted(Action, key=lambda action: _RANKS.get(action, len(_RANKS)))
+        if action.hint and (action is not Action.REVERSE or on_positions) and (action.group != "Trading" or may_trade)
     )

@@ -12,14 +12,7 @@ from typing import Final, NamedTuple
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 
-from tradetui.ui.key_bindings.binding_registry import (
-    BINDING_OF_ID,
-    BINDINGS,
-    EVERYWHERE,
-    KeyBinding,
-    bound_keys,
-    shown_keys,
-)
+from tradetui.ui.key_bindings.actions import EVERYWHERE, Action, bound_keys, shown_keys
 
 RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
 """Former ids of bindings that profiles may still contain, with their present ids."""
@@ -69,22 +62,22 @@ def bindings(where: str) -> list[BindingType]:
     """The bindings of one screen, with the ids by which a profile may change their keys."""
     return [
         Binding(
-            binding.keys,
-            binding.action,
-            binding.description,
-            tooltip=binding.tooltip,
-            id=binding.id,
-            show=binding.hint,
-            priority=binding.in_dialogs,
+            action.keys,
+            action.textual_action,
+            action.description,
+            tooltip=action.tooltip,
+            id=action,
+            show=action.hint,
+            priority=action.in_dialogs,
         )
-        for binding in BINDINGS
-        if where in binding.where
+        for action in Action
+        if where in action.where
     ]
 
 
-def bindings_of_key(key: str, changed_keys: Mapping[str, str]) -> list[KeyBinding]:
-    """The bindings of a key, by Textual's name, on all screens; `changed_keys` are the profile's."""
-    return [binding for binding in BINDINGS if key in map(long_name, bound_keys(binding.id, changed_keys))]
+def actions_of_key(key: str, changed_keys: Mapping[str, str]) -> list[Action]:
+    """The actions of a key, by Textual's name, on all screens; `changed_keys` are the profile's."""
+    return [action for action in Action if key in map(long_name, bound_keys(action, changed_keys))]
 
 
 def is_key_name(name: str) -> bool:
@@ -106,28 +99,28 @@ def long_name(name: str) -> str:
 def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
     if id_ in RENAMED:
         return KeyTrouble(id_, f"is called keys.{RENAMED[id_]} now", f"Write {RENAMED[id_]} for {id_} in the profile.")
-    if id_ not in BINDING_OF_ID:
-        near = difflib.get_close_matches(id_, BINDING_OF_ID, n=1)
+    if id_ not in list(Action):
+        near = difflib.get_close_matches(id_, list(Action), n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
         return KeyTrouble(id_, "is not the id of a key", f"{meant}`tradetui keys` lists them.")
     unknown = next((key for key in map(str.strip, keys.split(",")) if not is_key_name(key)), None)
     if unknown is None:
         return None
-    built_in = shown_keys(BINDING_OF_ID[id_].keys)
+    built_in = shown_keys(Action(id_).keys)
     return KeyTrouble(id_, f"is not taken: there is no key {unknown!r}, it stays {built_in}", _SPELLING)
 
 
 def _clashes(taken: Mapping[str, str]) -> Iterator[KeyTrouble]:
     for id_ in taken:
-        binding, keys = BINDING_OF_ID[id_], set(map(long_name, bound_keys(id_, taken)))
-        for other in BINDINGS:
-            shared = keys.intersection(map(long_name, bound_keys(other.id, taken)))
-            if other is not binding and shared and _meet(binding, other):
-                key, built_in = shown_keys(min(shared)), shown_keys(binding.keys)
-                rule = f"is not taken: {key} is the key of {other.id} too, it stays {built_in}"
-                yield KeyTrouble(id_, rule, f"Choose another key, or change that of {other.id}.")
+        action, keys = Action(id_), set(map(long_name, bound_keys(Action(id_), taken)))
+        for other in Action:
+            shared = keys.intersection(map(long_name, bound_keys(other, taken)))
+            if other is not action and shared and _meet(action, other):
+                key, built_in = shown_keys(min(shared)), shown_keys(action.keys)
+                rule = f"is not taken: {key} is the key of {other} too, it stays {built_in}"
+                yield KeyTrouble(id_, rule, f"Choose another key, or change that of {other}.")
                 break
 
 
-def _meet(one: KeyBinding, other: KeyBinding) -> bool:
+def _meet(one: Action, other: Action) -> bool:
     return EVERYWHERE in (one.where, other.where) or bool(set(one.where) & set(other.where))

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.table import PANELS, TableName
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.main.panel import has_trouble
 from tradetui.ui.table.cells import cells_of, fitted, whole_parts
 from tradetui.wire.text import scrub
@@ -39,7 +40,7 @@ class HiddenPanels(Widget):
     class Chosen(Message):
         name: str
 
-    def __init__(self, key_named: Callable[[str], str]) -> None:
+    def __init__(self, key_named: Callable[[Action], str]) -> None:
         super().__init__(id="hidden-panels")
         self._key_named = key_named
         self._panels: tuple[PanelSummary, ...] = ()
@@ -55,7 +56,7 @@ class HiddenPanels(Widget):
         panels = [self._summary_of(name, desk, cell_format) for name in names]
         unseen = desk.alerts.unseen if desk is not None else 0
         if panels and unseen:
-            panels.append(PanelSummary("alerts", self._key_named("alerts"), "Alerts", headline=f"{unseen} new"))
+            panels.append(PanelSummary("alerts", self._key_named(Action.ALERTS), "Alerts", headline=f"{unseen} new"))
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
@@ -67,7 +68,7 @@ class HiddenPanels(Widget):
 
     def _summary_of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> PanelSummary:
         """A panel with the number of its rows and its headline, or neither before it was read."""
-        label, key = PANELS[name].label, self._key_named(name)
+        label, key = PANELS[name].label, self._key_named(Action(name))
         if desk is None:
             return PanelSummary(name, key, label)
         feed = desk.feeds[name]

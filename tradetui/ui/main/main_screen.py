@@ -1,17 +1,14 @@
 """The main screen: the account's positions, orders, fills, stops and balances live in five panels, and its keys.
 
-Which keys of the main screen can do something now, and why the others cannot.
-
 A position that has just closed under the cursor: it keeps `R` from reversing the row that took its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -21,13 +18,14 @@ from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenNewAlert, OpenProfiles, OpenReversal
 from tradetui.ui.header.header_bar import HeaderBar, show_session
-from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
+from tradetui.ui.key_bindings.actions import MONITOR_MODE, Action
+from tradetui.ui.key_bindings.key_footer import Hints, hinted_actions
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.safe_text import Notice, notify, notify_about
 from tradetui.ui.settings.ui_settings import zone_label
-from tradetui.ui.table.desk_screen import NEWEST_ALERT
+from tradetui.ui.table.desk_screen import ACCOUNT_UNKNOWN, NEWEST_ALERT, STARTING
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 
@@ -40,55 +38,6 @@ if TYPE_CHECKING:
     from tradetui.ui.key_bindings.key_queue import TypedInput
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.record_table import RecordTable
-
-
-class PossibleActions(NamedTuple):
-    """The actions that the desk, None before it is open, and the focused panel allow."""
-
-    desk: Desk | None
-    panel: Panel[FeedRow]
-    settings: UiSettings
-
-    @property
-    def may_trade(self) -> bool:
-        """Whether the session may send anything, or is expected to before it is open."""
-        return self.settings.access != Access.MONITOR if self.desk is None else self.desk.intents is not None
-
-    @property
-    def has_other_view(self) -> bool:
-        """Whether the panel has another view: of triggers, the waiting ones, if the exchange reports them."""
-        return self.desk is not None and self.desk.has_other_view(self.panel.kind.name)
-
-    def by_binding(self) -> dict[str, bool]:
-        """Whether a binding of the main screen can do something now, by its id; `REASONS` has why it cannot."""
-        desk, has_history = self.desk, self.panel.kind.history_title is not None
-        trades = desk is not None and desk.intents is not None
-        return {
-            "history": has_history and desk is not None and desk.archive is not None,
-            "dates": has_history and desk is not None,
-            "view": self.has_other_view,
-            "product": desk is None or len(desk.settings.product_types) > 1,
-            "profile": len(self.settings.profiles) > 1,
-            "poll_now": desk is not None,
-            "position_alert": desk is not None,
-            "reverse": trades,
-            "lock": trades,
-            "lock_at_once": trades,
-        }
-
-    def blocking_reason(self, binding: str, failure: str | None) -> str | None:
-        """Why a binding does nothing now, where `REASONS` is not exact; `failure` is why no desk could be opened."""
-        desk = self.desk
-        if desk is None and binding in ("reverse", "lock", "lock_at_once") and self.may_trade:
-            return failure or "still starting"
-        if binding == "view" and self.panel.kind.name == TRIGGERS.name and not self.has_other_view:
-            return "the exchange does not report the stops that wait"
-        if binding == "history" and desk is not None and desk.archive is None:
-            if desk.storage.trouble:
-                return f"nothing is saved: {desk.storage.trouble}"
-            if self.panel.kind.history_title is not None:
-                return "the account is not known yet"
-        return None
 
 
 class VanishedPosition:
@@ -280,7 +229,7 @@ class MainScreen(TableScreen):
         show_session(self._header, desk, self.key_named)
         health, trouble = desk.health, desk.storage.trouble
         against = desk.orders_against.sentence
-        self._against.say(against and f"{against}  !  {self.key_named('back')} hides it")
+        self._against.say(against and f"{against}  !  {self.key_named(Action.BACK)} hides it")
         self._refusal.say(f"{health.sentence}. {health.remedy} {_PROBED}" if health.of_account else "")
         if trouble and trouble != self._storage_trouble:
             notify(self.app, f"Rows are not saved beyond this session: {trouble}", severity="warning", seconds=60)
@@ -309,19 +258,45 @@ class MainScreen(TableScreen):
 
     def _show_hints(self) -> None:
         on_positions = self.focused_panel == POSITIONS.name
-        hints = hinted_bindings(on_positions=on_positions, may_trade=self._possible.may_trade)
-        self.show_hints(hints, zone_label(self.zone))
+        self.show_hints(hinted_actions(on_positions=on_positions, may_trade=self._may_trade), zone_label(self.zone))
 
     @property
-    def _possible(self) -> PossibleActions:
-        return PossibleActions(self.desk, self.panel, self._settings)
+    def _may_trade(self) -> bool:
+        """Whether the session may send anything, or is expected to before it is open."""
+        return self._settings.access != Access.MONITOR if self.desk is None else self.desk.intents is not None
 
-    def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
-        reason = self._possible.blocking_reason(binding, self.trade_app.failure)
-        return super().blocking_reason(binding, possible) if reason is None else reason
+    def reason(self, action: Action) -> str | None:
+        desk, table = self.desk, self.panel.kind
+        match action:
+            case Action.REVERSE | Action.LOCK | Action.LOCK_AT_ONCE if desk is None and self._may_trade:
+                return self.trade_app.failure or STARTING
+            case Action.REVERSE if not self._may_trade:
+                return MONITOR_MODE
+            case Action.LOCK | Action.LOCK_AT_ONCE if not self._may_trade:
+                return "monitor mode: there is nothing to lock"
+            case Action.VIEW if desk is None or not desk.has_other_view(table.name):
+                triggers = "the exchange does not report the stops that wait"
+                return triggers if table.name == TRIGGERS.name else "this panel has one view"
+            case Action.HISTORY if desk is not None and desk.archive is None and desk.storage.trouble:
+                return f"nothing is saved: {desk.storage.trouble}"
+            case Action.HISTORY if table.history_title is None or desk is None:
+                return "only fills and stops have a history: focus one of them"
+            case Action.HISTORY if desk is not None and desk.archive is None:
+                return ACCOUNT_UNKNOWN
+            case Action.DATES if table.history_title is None or desk is None:
+                return "only fills, stops and their history have dates to choose"
+            case Action.PRODUCT if desk is not None and len(desk.settings.product_types) < 2:
+                return "the profile shows one product type"
+            case Action.PROFILE if len(self._settings.profiles) < 2:
+                return "there is one profile"
+            case Action.POLL_NOW | Action.POSITION_ALERT if desk is None:
+                return STARTING
+        return super().reason(action)
 
-    def possible(self) -> dict[str, bool]:
-        return {**super().possible(), **self._possible.by_binding()}
+    def refuses(self, textual_action: str) -> bool:
+        if textual_action == Action.REVERSE.textual_action:
+            self.resume()  # numbers that stand still must not be traded on
+        return super().refuses(textual_action)
 
     # Layout
 
@@ -390,16 +365,14 @@ class MainScreen(TableScreen):
     # View
 
     def action_history(self) -> None:
-        if self.able("history"):
-            self.post_message(OpenHistory(self.focused_panel, self.panel.dates, product=self.product))
+        self.post_message(OpenHistory(self.focused_panel, self.panel.dates, product=self.product))
 
     def action_dates(self) -> None:
-        if self.able("dates"):
-            self.ask_for_dates(self.panel.dates, partial(self._show_dates, self.panel))
+        self.ask_for_dates(self.panel.dates, partial(self._show_dates, self.panel))
 
     def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
         """Show the dates in the panel, or in its history if they begin before the panel's oldest row."""
-        if dates is not None and not panel.reaches(dates) and self.blocking_reason("history") is None:
+        if dates is not None and not panel.reaches(dates) and self.reason(Action.HISTORY) is None:
             self.post_message(OpenHistory(panel.kind.name, dates, product=self.product))
             return
         panel.narrow(panel.product, dates, self.cell_format)
@@ -407,13 +380,13 @@ class MainScreen(TableScreen):
 
     def action_view(self) -> None:
         """Toggle the focused panel's view: every fill, or the stops that still wait."""
-        if self.able("view") and self.desk is not None:
+        if self.desk is not None:
             self.panel.in_other_view = not self.panel.in_other_view
             self._area.paint(self.desk, [self.focused_panel])
             self.refresh_states()
 
     def action_product(self) -> None:
-        if self.able("product") and self.desk is not None:
+        if self.desk is not None:
             types = [None, *map(str, self.desk.settings.product_types)]
             self.show_product(types[(types.index(self.product) + 1) % len(types)])
             notify(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
@@ -425,7 +398,7 @@ class MainScreen(TableScreen):
         self.refresh_states()
 
     def action_poll_now(self) -> None:
-        if self.able("poll_now") and self.desk is not None:
+        if self.desk is not None:
             self.desk.scheduler.poll_now(self.focused_panel)
             notify(self.app, f"Reading {self.panel.kind.title.lower()} …", seconds=1.5)
 
@@ -434,7 +407,7 @@ class MainScreen(TableScreen):
             self.resume()
             return
         self.paused = True
-        self._banner.say(_PAUSED.format(pause=self.key_named("pause")))
+        self._banner.say(_PAUSED.format(pause=self.key_named(Action.PAUSE)))
         self._show_hints()
 
     def resume(self) -> None:
@@ -445,8 +418,7 @@ class MainScreen(TableScreen):
             self._show_hints()
 
     def action_profile(self) -> None:
-        if self.able("profile"):
-            self.post_message(OpenProfiles())
+        self.post_message(OpenProfiles())
 
     # Trading
 
@@ -455,9 +427,7 @@ class MainScreen(TableScreen):
         return True
 
     def action_reverse(self) -> None:
-        # Numbers that stand still must not be traded on.
-        self.resume()
-        if not self.able("reverse") or self.desk is None or self.desk.execution is None:
+        if self.desk is None or self.desk.execution is None:
             return
         on_positions = self.focused_panel == POSITIONS.name
         if on_positions and (gone := self._vanished.position) is not None:
@@ -468,14 +438,12 @@ class MainScreen(TableScreen):
         self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))
 
     def action_position_alert(self) -> None:
-        if self.able("position_alert"):
-            record = self.table.cursor.record
-            symbol = getattr(record, "symbol", None) or getattr(getattr(record, "record", None), "symbol", None)
-            self.post_message(OpenNewAlert(symbol or ""))
+        record = self.table.cursor.record
+        symbol = getattr(record, "symbol", None) or getattr(getattr(record, "record", None), "symbol", None)
+        self.post_message(OpenNewAlert(symbol or ""))
 
     def action_leave(self) -> None:
         self.trade_app.action_leave()
 
     def action_lock(self) -> None:
-        if self.able("lock"):
-            self.trade_app.lock_or_unlock()
+        self.trade_app.lock_or_unlock()

@@ -26,6 +26,7 @@ from textual.widgets import Static
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co, loaded_rows
 from tradetui.desk.tables.table import PANELS, OtherView, Table, TableName
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
@@ -218,7 +219,7 @@ class PanelReading(NamedTuple, Generic[FeedRowT_co]):
 class Panel(TableFrame, Generic[FeedRowT_co]):
     """One feed on the screen; `caption` is its title as plain text."""
 
-    def __init__(self, kind: Table[FeedRowT_co], key_named: Callable[[str], str]) -> None:
+    def __init__(self, kind: Table[FeedRowT_co], key_named: Callable[[Action], str]) -> None:
         self.table: RecordTable[FeedRowT_co] = RecordTable(
             kind.columns, id=f"table-{kind.name}", footer=kind.view.footer, newest_first=kind.name == TableName.FILLS
         )
@@ -346,7 +347,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def _entitle(self, count: str, state: str) -> None:
         hint = self.kind.hint if count and not self.in_other_view else ""
         parts = [
-            f"{self._key_named(self.kind.name)} {self.title}",
+            f"{self._key_named(Action(self.kind.name))} {self.title}",
             count,
             (self.product or "").removesuffix("-FUTURES"),
             self._dates_title and f"· {self._dates_title}",
@@ -388,10 +389,10 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         if self.dates is not None:
             return (
                 f"None of the newest {counted(count, 'row')}: {self._dates_title}.\n"
-                f"{self._key_named('history')} looks through all that was ever seen; "
-                f"{self._key_named('back')} clears the dates."
+                f"{self._key_named(Action.HISTORY)} looks through all that was ever seen; "
+                f"{self._key_named(Action.BACK)} clears the dates."
             )
-        key = self._key_named("product")
+        key = self._key_named(Action.PRODUCT)
         return f"None of {counted(count, 'row')} is of this product type.\n{key} goes on to the next, then to all."
 
     def _say(self, sentence: str) -> None:

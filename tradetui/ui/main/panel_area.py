@@ -15,6 +15,7 @@ from textual.widget import Widget
 from tradetui.desk.feeds.polling.feed import FeedError
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS
 from tradetui.desk.tables.table import PANELS, POSITIONS
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.main.panel import Panel, PanelNeed, PanelReading, panels_shown, regions
 from tradetui.ui.table.table_screen import show_choice
 
@@ -32,7 +33,7 @@ class PanelArea(Widget):
 
     BLANK = True
 
-    def __init__(self, key_named: Callable[[str], str]) -> None:
+    def __init__(self, key_named: Callable[[Action], str]) -> None:
         self.positions_panel = Panel(POSITIONS, key_named)
         self.panels: Mapping[str, Panel[FeedRow]] = {
             name: self.positions_panel if name == POSITIONS.name else Panel(table, key_named)

@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.trading.results.periods import month_of
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
 DAYS_A_WEEK: Final = 7

@@ -25,6 +25,7 @@ from tradetui.desk.tables.cells.cell_format import CONVERTED, CellFormat
 from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.trading.results.periods import Grouping, month_of
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.money import result_panel
 from tradetui.ui.money.calendar_panel import DAYS_A_WEEK, LARGEST_CELL, SMALLEST_CELL, CalendarPanel, DayNet, MonthGrid
 from tradetui.ui.money.chart_panel import ChartPanel, equity_chart, result_chart, shows_equity_first
@@ -142,7 +143,7 @@ class MoneyPanels(Container):
     calendar = getters.query_one(CalendarPanel)
     _groups_frame = getters.query_one("#money-groups", RecordsFrame)
 
-    def __init__(self, reading: PeriodReading, chart_panel: ChartPanel, key_named: Callable[[str], str]) -> None:
+    def __init__(self, reading: PeriodReading, chart_panel: ChartPanel, key_named: Callable[[Action], str]) -> None:
         super().__init__(id="money-panels")
         self._reading = reading
         self._chart_panel = chart_panel
@@ -231,12 +232,14 @@ class MoneyPanels(Container):
             return
         titled = result_chart(results) if self.shows_bars else equity_chart(results, cell_format, self._reading.symbols)
         self._chart_panel.show(titled.content)
-        box.entitle(sanitized(titled.title), f"{self._key_named('chart')} {'equity' if self.shows_bars else 'result'}")
+        box.entitle(
+            sanitized(titled.title), f"{self._key_named(Action.CHART)} {'equity' if self.shows_bars else 'result'}"
+        )
         box.border_subtitle = sanitized(titled.below)
 
     def show_calendar(self, cell_format: CellFormat) -> None:
         month, results = self.calendar.month, self._reading.month
-        keys = f"{self._key_named('month_before')} {self._key_named('month_after')} month"
+        keys = f"{self._key_named(Action.MONTH_BEFORE)} {self._key_named(Action.MONTH_AFTER)} month"
         self.query_one("#money-calendar", TitledFrame).entitle(sanitized(f"{month:%B %Y}, net realised"), keys)
         if results is None or results.period.first_day != month:
             self.calendar.show(MonthGrid(month, {}), (Content.styled("reading …", "$quiet"),))
@@ -247,7 +250,7 @@ class MoneyPanels(Container):
             if line.day is not None and month_of(line.day) == month
         }
         grid = MonthGrid(month, nets)
-        self.calendar.show(grid, result_panel.calendar_notes(grid, cell_format, self._key_named("rows")))
+        self.calendar.show(grid, result_panel.calendar_notes(grid, cell_format, self._key_named(Action.ROWS)))
 
     def _groups_footer(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> Footer:
         totals = result_totals(lines, cell_format, str(self.grouping))

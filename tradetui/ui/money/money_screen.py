@@ -22,7 +22,7 @@ from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips
 from tradetui.ui.header.header_bar import HeaderBar, header_lines, show_session
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
+from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.money import result_panel
 from tradetui.ui.money.calendar_panel import CalendarPanel
@@ -31,15 +31,17 @@ from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
 from tradetui.ui.money.result_panel import Opens, PeriodReading, ResultPanel
 from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.ui.settings.ui_settings import UiSettings, zone_named
-from tradetui.ui.table.desk_screen import NEWEST_ALERT
+from tradetui.ui.table.desk_screen import ACCOUNT_UNKNOWN, NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.table.table_screen import NO_FILLS, NO_ROW, TableScreen
 
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
 _NOTE_MARGINS: Final = 2
-_TABLE_HINTS: Final = ("filter", "sort", "export", "back")
-_HINTS: Final = ("help", "next_panel", "period_before", "group", "chart", "rows", "trips", "dates", *_TABLE_HINTS)
+_HINTS: Final = (
+    *(Action.HELP, Action.NEXT_PANEL, Action.PERIOD_BEFORE, Action.GROUP, Action.CHART, Action.ROWS, Action.TRIPS),
+    *(Action.DATES, Action.FILTER, Action.SORT, Action.EXPORT, Action.BACK),
+)
 
 
 class MoneyScreen(TableScreen):
@@ -113,7 +115,7 @@ class MoneyScreen(TableScreen):
         self._bar.show(reading.choice, sentences)
         self._panels.show_titles()
         self._note.update(sanitized(self._note_sentence))
-        self.show_hints(self._hinted_bindings(), "")
+        self._show_hints()
 
     @property
     def _note_sentence(self) -> str:
@@ -137,21 +139,21 @@ class MoneyScreen(TableScreen):
         reason = result_panel.today_reason(today, unknown_because, self.desk.zone, is_short=is_short)
         return " · ".join(filter(None, (wallet, reason)))
 
-    def _hinted_bindings(self) -> list[KeyBinding]:
+    def _show_hints(self) -> None:
         panels = self._panels
         descriptions = {
-            "group": f"By {panels.following_grouping}",
-            "chart": "Equity" if panels.shows_bars else "Result",
-            "period_before": "Period",
-            "next_panel": str(panels.panel_after(1)).capitalize(),
+            Action.GROUP: f"By {panels.following_grouping}",
+            Action.CHART: "Equity" if panels.shows_bars else "Result",
+            Action.PERIOD_BEFORE: "Period",
+            Action.NEXT_PANEL: str(panels.panel_after(1)).capitalize(),
         }
-        hinted = [BINDING_OF_ID[id_] for id_ in _HINTS if id_ != "next_panel" or panels.hides_some]
-        return [binding._replace(description=descriptions.get(binding.id, binding.description)) for binding in hinted]
+        hinted = [action for action in _HINTS if action is not Action.NEXT_PANEL or panels.hides_some]
+        self.show_hints(hinted, "", descriptions)
 
-    def keys_of(self, binding: KeyBinding) -> str:
+    def keys_of(self, action: Action) -> str:
         """Both keys of the periods stand in one hint."""
-        first = super().keys_of(binding)
-        return f"{first} {self.key_named('period_after')}" if binding.id == "period_before" else first
+        first = super().keys_of(action)
+        return f"{first} {self.key_named(Action.PERIOD_AFTER)}" if action is Action.PERIOD_BEFORE else first
 
     # Reading
 
@@ -196,43 +198,44 @@ class MoneyScreen(TableScreen):
 
     # Key actions
 
-    def possible(self) -> dict[str, bool]:
+    def reason(self, action: Action) -> str | None:
+        panel = self._panels.focused_panel
         on_row = {
             MoneyPanel.RESULT: self._panels.result_panel.cursor_row is not None,
             MoneyPanel.CHART: False,
             MoneyPanel.GROUPS: self._panels.table.cursor.row_id is not None,
             MoneyPanel.CALENDAR: True,
-        }[self._panels.focused_panel]
+        }[panel]
         has_archive = self.desk is not None and self.desk.archive is not None
-        copies = on_row and self._panels.focused_panel in (MoneyPanel.RESULT, MoneyPanel.GROUPS)
-        return {
-            **super().possible(),
-            "rows": on_row and has_archive,
-            "trips": has_archive,
-            "copy_cell": copies,
-            "copy_row": copies,
-        }
+        match action:
+            case Action.COPY_CELL | Action.COPY_ROW:
+                return None if on_row and panel is not MoneyPanel.CALENDAR else NO_ROW
+            case Action.ROWS:
+                return None if on_row and has_archive else NO_FILLS
+            case Action.TRIPS if not has_archive:
+                return ACCOUNT_UNKNOWN
+        return super().reason(action)
 
     def action_move(self, way: str) -> None:
         if not isinstance(widget := self._panels.focused_widget, ChartPanel):
             widget.move(Move(way))
 
     def action_detail(self) -> None:
-        if self.able("rows") and not isinstance(widget := self._panels.focused_widget, ChartPanel):
+        if not isinstance(widget := self._panels.focused_widget, ChartPanel):
             widget.action_select()
 
     def action_copy_cell(self) -> None:
         row = self._panels.result_panel.cursor_row
         if self._panels.focused_panel is not MoneyPanel.RESULT or row is None:
             super().action_copy_cell()
-        elif self.able("copy_cell"):
+        else:
             self.trade_app.copy(row.exact, row.name.strip())
 
     def action_copy_row(self) -> None:
         row = self._panels.result_panel.cursor_row
         if self._panels.focused_panel is not MoneyPanel.RESULT or row is None:
             super().action_copy_row()
-        elif self.able("copy_row"):
+        else:
             self.trade_app.copy(f"{row.name.strip()}\t{row.exact}", "row")
 
     def action_period(self, by: int) -> None:
@@ -274,14 +277,13 @@ class MoneyScreen(TableScreen):
         self._read_anew()
 
     def action_trips(self) -> None:
-        if self.able("trips"):
-            self.post_message(OpenTrips(self._reading.period, self._reading.symbols or None))
+        self.post_message(OpenTrips(self._reading.period, self._reading.symbols or None))
 
     # The rows behind figures
 
     @on(ResultPanel.Opened)
     def _figure_opened(self, event: ResultPanel.Opened) -> None:
-        if not self.able("rows"):
+        if self.refuses(Action.ROWS.textual_action):
             return
         opens = event.row.opens
         if opens is Opens.FILLS:
@@ -297,11 +299,11 @@ class MoneyScreen(TableScreen):
 
     @on(CalendarPanel.Opened)
     def _calendar_day_opened(self, event: CalendarPanel.Opened) -> None:
-        if self.able("rows"):
+        if not self.refuses(Action.ROWS.textual_action):
             self._open_day(event.day)
 
     def open_row(self, row_id: str, record: object) -> None:
-        if not isinstance(record, ResultLine) or not self.able("rows"):
+        if not isinstance(record, ResultLine) or self.refuses(Action.ROWS.textual_action):
             return
         if record.day is not None:
             self._open_day(record.day)

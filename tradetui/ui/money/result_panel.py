@@ -44,7 +44,7 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at, month_of
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.money.calendar_panel import MonthGrid
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 from tradetui.ui.settings.ui_settings import zone_label
@@ -574,15 +574,15 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> t
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 
 
-def nothing_sentence(reading: PeriodReading, results: PeriodResults, key_named: Callable[[str], str]) -> str:
+def nothing_sentence(reading: PeriodReading, results: PeriodResults, key_named: Callable[[Action], str]) -> str:
     """Why the results of a reading have no row, and what happens next or which key helps."""
     if not reading.has_any:
         is_missing = any(not span.is_lost for span in results.missing)
         older = "Fills of the last ninety days are being read." if is_missing else "This account has none to be read."
         return f"No fills are kept yet.\n{older}\nWhat you trade from now on stays here for good."
     if reading.dates is None:
-        keys = f"{key_named('period_before')} and {key_named('period_after')}"
+        keys = f"{key_named(Action.PERIOD_BEFORE)} and {key_named(Action.PERIOD_AFTER)}"
         return f"Nothing was traded in this period.\n{keys} choose another period."
     typed = ", ".join(reading.dates.symbols)
     nothing = f"No fill of {typed}" if typed else "Nothing was traded"
-    return f"{nothing} in this period.\n{key_named('back')} goes back from these dates."
+    return f"{nothing} in this period.\n{key_named(Action.BACK)} goes back from these dates."

@@ -15,7 +15,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.desk.tables.time_format import date_text
 from tradetui.ui.app_protocols import OpenHistory
-from tradetui.ui.key_bindings.binding_registry import bindings_named
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.ui_settings import UiSettings, zone_label
 from tradetui.ui.table.record_table import RecordTable
@@ -23,7 +23,7 @@ from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen
 
 MOST_TRIPS: Final = 2_000  # the most round trips listed; a shorter period shows the others
-_HINTS: Final = ("help", "rows", "filter", "sort", "export", "back")
+_HINTS: Final = (Action.HELP, Action.ROWS, Action.FILTER, Action.SORT, Action.EXPORT, Action.BACK)
 
 
 class TripsScreen(RecordsScreen[TripLine]):
@@ -76,14 +76,7 @@ class TripsScreen(RecordsScreen[TripLine]):
         title = " · ".join(filter(None, (f"{self.subject} {newest}", days, symbols, pattern)))
         nothing = nothing_matches(self._table, self.key_named) if self._table.model.source.count else self._nothing
         self.query_one(RecordsFrame).say(title, nothing)
-        self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
-
-    def possible(self) -> dict[str, bool]:
-        return {**super().possible(), "rows": self._table.cursor.row_id is not None}
-
-    def action_detail(self) -> None:
-        if self.able("rows"):
-            self._table.action_select()
+        self.show_hints(_HINTS, zone_label(self.zone))
 
     def open_row(self, row_id: str, record: object) -> None:
         if isinstance(record, TripLine):

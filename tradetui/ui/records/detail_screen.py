@@ -38,7 +38,7 @@ from tradetui.trading.position_figures import (
 from tradetui.trading.positions import Position
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DimmingScreen
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.key_bindings.profile_bindings import bindings
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.ui_settings import MachineZone
@@ -54,7 +54,12 @@ DERIVED = "worked out"
 AS_REQUESTED = "as requested"
 NOT_SENT = "not sent"
 _BEHIND_A_RECORD = ("received", "unreadable")  # attributes of a nested object that are no fields of the interface
-_HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone", "UTC/local"), ("back", "back"))
+_HINTS: Final = {
+    Action.COPY_CELL: "copy value",
+    Action.COPY_ROW: "copy line",
+    Action.ZONE: "UTC/local",
+    Action.BACK: "back",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class DetailScreen(DimmingScreen[None]):
         self.table = RecordTable(_COLUMNS, id="detail")
 
     def compose(self) -> ComposeResult:
-        keys = (f"{trading_app(self).key_named(id_)} {title}" for id_, title in _HINTS)
+        keys = (f"{trading_app(self).key_named(action)} {title}" for action, title in _HINTS.items())
         with self.framed(self._heading_now, " · ".join(keys)):
             yield self.table
 

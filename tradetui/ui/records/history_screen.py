@@ -16,7 +16,7 @@ from tradetui.desk.tables.columns.fills import FillTotals
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
-from tradetui.ui.key_bindings.binding_registry import BINDINGS
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.settings.ui_settings import UiSettings, zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
@@ -103,7 +103,9 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         known = None if self._sums is None else self._sums.known
         note = short_note = ""
         if self._error:
-            note = short_note = f"the archive cannot be read: {self._error}; {self.key_named('poll_now')} tries again"
+            note = short_note = (
+                f"the archive cannot be read: {self._error}; {self.key_named(Action.POLL_NOW)} tries again"
+            )
         elif self._sums is not None:
             note = self._sums.note(cell_format, self.key_named)
             short_note = self._sums.short_note(cell_format, self.key_named)
@@ -141,9 +143,9 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         count = unknown if self._is_reading else f"{self._table.rows.count:,}"
         product = "" if self._product is None else f" {self._product.removesuffix('-FUTURES')}"
         title = f"{self.subject} {count}{product}{dates} {self._table.sort_filter.pattern_title}".strip()
-        order = ORDER.format(sort=self.key_named("sort"), searched=self._searched)
+        order = ORDER.format(sort=self.key_named(Action.SORT), searched=self._searched)
         self.query_one(RecordsFrame).say(title, self.nothing, order)
-        hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
+        hints = (action for action in Action if action.hint or action in (Action.BACK, Action.POLL_NOW))
         self.show_hints(hints, zone_label(self.zone))
 
     @property
@@ -164,18 +166,18 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     @property
     def nothing(self) -> str:
         if self._error:
-            remedy = f"Check the disk and its free space; {self.key_named('poll_now')} tries again."
+            remedy = f"Check the disk and its free space; {self.key_named(Action.POLL_NOW)} tries again."
             return f"The archive cannot be read: {self._error}.\n{remedy}"
         pattern = self._table.sort_filter.pattern
         if self._is_reading:
             return f"Looking for {pattern} …" if pattern else "Reading the archive …"
         if pattern:
-            key, panel, limit = self.key_named("filter"), self.key_named(self._kind.name), ""
+            key, panel, limit = self.key_named(Action.FILTER), self.key_named(Action(self._kind.name)), ""
             if not self._finds_every_word:
                 limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word. "
-            return f"Nothing matches {pattern}.\n{limit}{self.key_named('back')} clears the filter."
+            return f"Nothing matches {pattern}.\n{limit}{self.key_named(Action.BACK)} clears the filter."
         if self._dates is not None:
-            remedy = f"{self.key_named('back')} {'clears them' if self._has_typed_dates else 'goes back'}."
+            remedy = f"{self.key_named(Action.BACK)} {'clears them' if self._has_typed_dates else 'goes back'}."
             but = f" but {self._beyond_shown_rows}" if self._beyond_shown_rows else ""
             return f"Nothing was seen of these dates and symbols{but}.\n{remedy}"
         return "There are no rows yet."
@@ -185,9 +187,9 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         """Whether somebody typed the dates; those of an opened figure are left with the screen."""
         return self._dates is not None and bool(self._dates.texts)
 
-    def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id: rows in order of time can always be reversed."""
-        return {**super().possible(), "sort_reverse": True}
+    def reason(self, action: Action) -> str | None:
+        """Why an action can do nothing now: rows in order of time can always be reversed."""
+        return None if action is Action.SORT_REVERSE else super().reason(action)
 
     def action_sort(self) -> None:
         """Reverse the order: the archive's index knows no other one than by time."""
@@ -245,13 +247,13 @@ class HistorySums:
             if self._summed == summed:
                 self._totals = totals
 
-    def note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
+    def note(self, cell_format: CellFormat, key_named: Callable[[Action], str]) -> str:
         if self._table.rows.count > MOST_SUMMED:
-            narrows = f"{key_named('dates')} narrows them by dates"
+            narrows = f"{key_named(Action.DATES)} narrows them by dates"
             return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; {narrows}"
         return "profit and fees are being summed …" if self.known is None else self.known.text(cell_format)
 
-    def short_note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
+    def short_note(self, cell_format: CellFormat, key_named: Callable[[Action], str]) -> str:
         if self.known is None:
             return self.note(cell_format, key_named)
         parts = (f"sums in USDT of {counted(self._table.rows.count, 'fill')}", self.known.outside_cells(cell_format))

@@ -32,7 +32,7 @@ from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.app_protocols import OpenLookup, ask_in_dialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.header.header_bar import HeaderBar, show_session
-from tradetui.ui.key_bindings.binding_registry import bindings_named
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.ui.settings.ui_settings import UiSettings, zone_label
@@ -166,7 +166,10 @@ def _in_titles(problem: str) -> str:
     return f"{_field_title(name)}{colon}{_NAMES.sub(lambda other: _field_title(other[0]), sentence)}"
 
 
-_HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
+_HINTS: Final = (
+    *(Action.HELP, Action.BACK, Action.QUERY, Action.READ_ALL, Action.POLL_NOW),
+    *(Action.DETAIL, Action.FILTER, Action.SORT, Action.ZOOM, Action.SCREENS),
+)
 TOTALS_TALL = 20  # lines of a terminal that has room for the totals
 READY_AT_A_TIME = 100
 _BAR_WIDTH = 24
@@ -273,18 +276,15 @@ class LookupScreen(TableScreen):
         precisions = {} if self.lookup is None else self.lookup.seen_precisions.by_symbol
         return replace(super().cell_format, precisions=precisions)
 
-    def possible(self) -> dict[str, bool]:
-        lookup = self.lookup
-        return {
-            **super().possible(),
-            "columns": self._focused is self.rows_table,
-            "read_all": lookup is not None and not lookup.at_the_end,
-        }
-
-    def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
-        if binding == "read_all" and self.lookup is None:
-            return f"nothing has been read yet: {self.key_named('query')} opens the query"
-        return super().blocking_reason(binding, possible)
+    def reason(self, action: Action) -> str | None:
+        match action:
+            case Action.COLUMNS if self.choosable is None:
+                return "the columns of these rows are fixed"
+            case Action.READ_ALL if self.lookup is None:
+                return f"nothing has been read yet: {self.key_named(Action.QUERY)} opens the query"
+            case Action.READ_ALL if self.lookup is not None and self.lookup.at_the_end:
+                return "every row is loaded, or as many as fit"
+        return super().reason(action)
 
     # Requests
 
@@ -327,7 +327,7 @@ class LookupScreen(TableScreen):
             self._begin(again)
 
     def action_read_all(self) -> None:
-        if self.able("read_all") and self.lookup is not None:
+        if self.lookup is not None:
             self.lookup.go_on(everything=True)
 
     def action_move(self, way: str) -> None:
@@ -406,27 +406,27 @@ class LookupScreen(TableScreen):
         table, count = self.rows_table, ""
         if lookup is not None and lookup.pages:
             count = shown_of(table.rows.count, lookup.rows.count)
-        parts = (self.key_named(self.kind.name), self.kind.title, count, table.sort_filter.pattern_title)
+        parts = (self.key_named(Action(self.kind.name)), self.kind.title, count, table.sort_filter.pattern_title)
         return " ".join(filter(None, parts))
 
     def _nothing(self, lookup: Lookup | None) -> str:
         if lookup is None:
-            return f"{NEEDS_QUERY}\n{self.key_named('query')} opens the query."
+            return f"{NEEDS_QUERY}\n{self.key_named(Action.QUERY)} opens the query."
         if lookup.rows.count and self.rows_table.sort_filter.pattern:
-            older = "" if lookup.at_the_end else f"Older ones may: {self.key_named('read_all')} reads all."
+            older = "" if lookup.at_the_end else f"Older ones may: {self.key_named(Action.READ_ALL)} reads all."
             return nothing_matches(self.rows_table, self.key_named, older)
         if lookup.error is not None:
             return "\n".join(filter(None, (lookup.error.sentence, lookup.error.remedy)))
         if lookup.state is LookupState.LOADING:
             return "reading …"
         if lookup.state is LookupState.STOPPED:
-            return f"Stopped before anything was read.\n{self.key_named('poll_now')} goes on."
-        return f"{self.kind.nothing}\n{self.key_named('query')} changes the query."
+            return f"Stopped before anything was read.\n{self.key_named(Action.POLL_NOW)} goes on."
+        return f"{self.kind.nothing}\n{self.key_named(Action.QUERY)} changes the query."
 
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        self.show_hints(bindings_named(*_HINTS), "" if self.has_filter_box else zone_label(self.zone))
+        self.show_hints(_HINTS, "" if self.has_filter_box else zone_label(self.zone))
 
     # Layout
 
@@ -457,7 +457,7 @@ class LookupScreen(TableScreen):
     def action_lookup(self, table: str) -> None:
         """Open another kind of record, with the e-mail of the sub-account under the cursor, if any."""
         uid = getattr(self.rows_table.cursor.record, "uid", None)
-        if table != self.kind.name and self.able(table):
+        if table != self.kind.name:
             self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None))
 
     async def action_back(self) -> None:
@@ -476,21 +476,21 @@ class LookupScreen(TableScreen):
         await self.trade_app.leave_lookup()
 
 
-def _progress_text(lookup: Lookup, key_named: Callable[[str], str]) -> str:
+def _progress_text(lookup: Lookup, key_named: Callable[[Action], str]) -> str:
     rows, state = lookup.rows.count, lookup.state
     read = counted(rows, "row")
     if lookup.undecodable_rows:
         read += f", {lookup.undecodable_rows:,} unreadable"
     if state is LookupState.FULL:
-        return f"{read}, as many as fit here · {key_named('query')} narrows the query, `tradetui show` prints all"
+        return f"{read}, as many as fit here · {key_named(Action.QUERY)} narrows the query, `tradetui show` prints all"
     why = f" · {lookup.error.sentence}" if lookup.error is not None and rows else ""
     stages = {
-        LookupState.LOADING: f"reading … · {key_named('back')} stops",
-        LookupState.STOPPED: f"stopped · {key_named('poll_now')} goes on",
-        LookupState.FAILED: f"failed, {key_named('poll_now')} tries again{why}",
+        LookupState.LOADING: f"reading … · {key_named(Action.BACK)} stops",
+        LookupState.STOPPED: f"stopped · {key_named(Action.POLL_NOW)} goes on",
+        LookupState.FAILED: f"failed, {key_named(Action.POLL_NOW)} tries again{why}",
         LookupState.COMPLETE: "all there are",
     }
-    older = f"scroll for older ones, if any · {key_named('read_all')} reads all"
+    older = f"scroll for older ones, if any · {key_named(Action.READ_ALL)} reads all"
     return f"{read} · {stages.get(state, older)}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -21,8 +20,8 @@ from tradetui.ui.app_protocols import (
     TradingApp,
     trading_app,
 )
-from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
-from tradetui.ui.key_bindings.profile_bindings import bindings, bindings_of_key
+from tradetui.ui.key_bindings.actions import MONITOR_MODE, SCREEN_NAMES, Action, key_named
+from tradetui.ui.key_bindings.profile_bindings import actions_of_key, bindings
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.ui_settings import MachineZone, zone_named
 from tradetui.ui.terminal.drawn_once import StyledOnce
@@ -33,14 +32,16 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 NEWEST_ALERT: Final = "newest-alert"  # the id of the line above the keys, where it covers no figure
+STARTING: Final = "still starting"
+ACCOUNT_UNKNOWN: Final = "the account is not known yet"
+_BY_TEXTUAL_ACTION: Final = {(where, action.textual_action): action for action in Action for where in action.where}
 
 
 class DeskScreen(StyledOnce[None]):
-    """Every screen that is no dialog. `where` is its name in the registry of keys, from which it has its bindings.
+    """Every screen that is no dialog. `where` is its name among the screens of actions, by which it has its bindings.
 
-    A binding that may do nothing has an entry in `possible`, by which state it does something, and one in `REASONS`.
-    `blocking_reason` answers from both, and is overridden where one reason is not enough; `able` is for actions, and
-    shows that answer. `hides` is for lists: they leave out what this session never does.
+    `reason` says why an action can do nothing now. An action that has such a reason does not run by its key, a click on
+    its hint or the palette: the application asks `refuses` first, which shows the reason.
     """
 
     where: ClassVar[str] = ""
@@ -85,53 +86,49 @@ class DeskScreen(StyledOnce[None]):
     # Textual's metaclass is no ABCMeta: that no screen is made without this is checked by mypy alone.
     @abstractmethod
     def refresh_states(self) -> None: ...
-    def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
-        """Why a binding can do nothing now; `possible` spares working that out for each of several bindings."""
-        if binding in LOOKUPS:
-            return self.desk.lookups.blocking_reason(binding) if self.desk is not None else "still starting"
-        if (self.possible() if possible is None else possible).get(binding, True):
-            return None
-        is_monitor = self.desk is not None and self.desk.intents is None
-        return MONITOR_MODE if binding == "create" and is_monitor else REASONS.get(binding, "not possible now")
+    def reason(self, action: Action) -> str | None:
+        """Why an action can do nothing now; None where it can."""
+        desk = self.desk
+        if action in LOOKUPS:
+            return STARTING if desk is None else desk.lookups.blocking_reason(action)
+        match action:
+            case Action.ALERTS | Action.MONEY if desk is None:
+                return STARTING
+            case Action.JOURNAL if desk is None or desk.intents is None:
+                return "monitor mode opens no journal; `tradetui journal` lists the account's"
+            case Action.CREATE if desk is None or not desk.may_create:
+                is_monitor = desk is not None and desk.intents is None
+                return MONITOR_MODE if is_monitor else "nothing can be created: the profile does not set account_admin"
+        return None
 
-    def possible(self) -> dict[str, bool]:
-        """Whether bindings can do something now, by id; others always can."""
-        return {
-            "journal": self.desk is not None and self.desk.intents is not None,
-            "alerts": self.desk is not None,
-            "money": self.desk is not None,
-            "create": self.desk is not None and self.desk.may_create,
-        }
-
-    def hides(self, binding: str) -> bool:
-        """Whether nothing offers a binding in this session; its key still says why."""
-        return binding == "create" and self.blocking_reason(binding) is not None
-
-    def able(self, binding: str) -> bool:
-        """Whether a binding can do something now; shows why where it cannot."""
-        if (reason := self.blocking_reason(binding)) is not None:
+    def refuses(self, textual_action: str) -> bool:
+        """Show why one of Textual's actions can do nothing now; returns False where it can."""
+        action = _BY_TEXTUAL_ACTION.get((self.where, textual_action))
+        reason = None if action is None else self.reason(action)
+        if reason is not None:
+            # Its first letter becomes a capital, which no name of a setting begins with.
             notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
-        return reason is None
+        return reason is not None
 
     def say_unbound(self, event: events.Key) -> None:
         """Show that a character does nothing on this screen, and where it does something; nothing for a paste."""
         if not event.is_printable or self.trade_app.key_order.in_burst:
             return
         sentence = f"{event.character} does nothing here{self._elsewhere(event.key)}."
-        notify(self.app, f"{sentence} {self.key_named('help')} lists the keys.", severity="warning", seconds=4)
+        notify(self.app, f"{sentence} {self.key_named(Action.HELP)} lists the keys.", severity="warning", seconds=4)
 
     def _elsewhere(self, key: str) -> str:
         """What a key does on another screen, those first that `back` leads to; empty where it does nothing on any."""
-        of_key = bindings_of_key(key, self._settings.keys)
+        of_key = actions_of_key(key, self._settings.keys)
         beneath = [screen.where for screen in reversed(self.app.screen_stack) if isinstance(screen, DeskScreen)]
-        for name in (*beneath, *(binding.where[0] for binding in of_key)):
-            for binding in of_key:
-                if name in binding.where and name in SCREEN_NAMES:
-                    return f": it is {binding.description} in {SCREEN_NAMES[name]}"
+        for name in (*beneath, *(action.where[0] for action in of_key)):
+            for action in of_key:
+                if name in action.where and name in SCREEN_NAMES:
+                    return f": it is {action.description} in {SCREEN_NAMES[name]}"
         return ""
 
-    def key_named(self, id_: str) -> str:
-        return key_named(id_, self._settings.keys)
+    def key_named(self, action: Action) -> str:
+        return key_named(action, self._settings.keys)
 
     # Other screens
 
@@ -151,24 +148,19 @@ class DeskScreen(StyledOnce[None]):
                 line.say(sentence)
 
     def action_create(self) -> None:
-        if self.able("create"):
-            self.post_message(OpenCreation())
+        self.post_message(OpenCreation())
 
     def action_lookup(self, table: str) -> None:
-        if self.able(table):
-            self.post_message(OpenLookup(table))
+        self.post_message(OpenLookup(table))
 
     def action_screens(self) -> None:
         self.post_message(OpenScreenList())
 
     def action_journal(self) -> None:
-        if self.able("journal"):
-            self.post_message(OpenJournal())
+        self.post_message(OpenJournal())
 
     def action_alerts(self) -> None:
-        if self.able("alerts"):
-            self.post_message(OpenAlerts())
+        self.post_message(OpenAlerts())
 
     def action_money(self) -> None:
-        if self.able("money"):
-            self.post_message(OpenMoney())
+        self.post_message(OpenMoney())

@@ -19,7 +19,7 @@ from textual.strip import Strip
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer
 from tradetui.desk.tables.rows.row_source import RowSource, RowT_co, SelfOrdering, Sort
-from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.key_bindings.actions import Move
 from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, FooterParts, Line, TableLines, footer_parts
 from tradetui.ui.table.table_model import ScrollAnchor, TableModel, Viewport
 from tradetui.ui.terminal.drawn_once import LinewiseScrollView, TrueColours

@@ -16,6 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.terminal.drawn_once import TrueColours
@@ -26,13 +27,13 @@ _CORNERS: Final = 6
 _SHORTEST_LINE: Final = 3  # cells of the line between the two titles, with the blanks around it
 
 
-def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str], more: str = "") -> str:
+def nothing_matches(table: RecordTable[object], key_named: Callable[[Action], str], more: str = "") -> str:
     """The sentence in a table's place if its filter leaves no row; `key_named` gives the key of a binding.
 
     `more` is a sentence about rows that the table does not have yet.
     """
     none = f"None of {counted(table.model.source.count, 'row')} matches /{table.sort_filter.pattern}."
-    return f"{' '.join(filter(None, (none, more)))}\n{key_named('back')} clears the filter."
+    return f"{' '.join(filter(None, (none, more)))}\n{key_named(Action.BACK)} clears the filter."
 
 
 class TitledFrame(TrueColours, Container):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, ClassVar, Generic
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Final, Generic
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,7 +16,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
-from tradetui.ui.key_bindings.binding_registry import KeyBinding, Move, bound_keys
+from tradetui.ui.key_bindings.actions import Action, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource
     from tradetui.ui.settings.ui_settings import TableChoice, UiSettings
+
+
+NO_ROW: Final = "no row under the cursor"
+NO_FILLS: Final = "no fills stand behind this"
 
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
@@ -74,36 +79,45 @@ class TableScreen(DeskScreen):
         """The feed its rows come from; empty where they stand still."""
         return ""
 
-    def possible(self) -> dict[str, bool]:
-        on_row = self.table.cursor.row_id is not None
-        return {
-            **super().possible(),
-            "detail": on_row,
-            "copy_cell": on_row,
-            "copy_row": on_row,
-            "sort_reverse": self.table.sort_filter.sort is not None,
-            "sort_undo": self.table.id in self._sorts_before,
-            "export": self.table.rows.count > 0,
-        }
+    def reason(self, action: Action) -> str | None:
+        match action:
+            case Action.DETAIL | Action.COPY_CELL | Action.COPY_ROW if self.table.cursor.row_id is None:
+                return NO_ROW
+            case Action.ROWS if self.table.cursor.row_id is None:
+                return NO_FILLS
+            case Action.SORT_REVERSE if self.table.sort_filter.sort is None:
+                return "no column is sorted"
+            case Action.SORT_UNDO if self.table.id not in self._sorts_before:
+                return "there is no change of order to undo"
+            case Action.EXPORT if self.table.rows.count == 0:
+                return "there are no rows"
+        return super().reason(action)
 
     # Keys as they are shown
 
-    def keys_of(self, binding: KeyBinding) -> str:
-        return self.key_named(binding.id)
+    def keys_of(self, action: Action) -> str:
+        return self.key_named(action)
 
-    def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
+    def show_hints(
+        self, actions: Iterable[Action], note: str, descriptions: Mapping[Action, str] = MappingProxyType({})
+    ) -> None:
+        """Show those of the actions that belong to this screen; `descriptions` take the place of their own."""
         if self.has_filter_box:
             hints = [
                 Hint("Enter", "keep the filter", "keep_filter"),
-                Hint(self.key_named("back"), "clear it", "back"),
+                Hint(self.key_named(Action.BACK), "clear it", "back"),
                 Hint("↑ ↓", "move in the table", "focus_table"),
             ]
         else:
-            here = [binding for binding in bindings if self.where in binding.where]
-            reason, possible = self.blocking_reason, self.possible()
             hints = [
-                Hint(self.keys_of(binding), binding.description, binding.action, off=bool(reason(binding.id, possible)))
-                for binding in here
+                Hint(
+                    self.keys_of(action),
+                    descriptions.get(action, action.description),
+                    action.textual_action,
+                    off=self.reason(action) is not None,
+                )
+                for action in actions
+                if self.where in action.where
             ]
         self.query_one(Hints).show(hints, note)
 
@@ -132,8 +146,7 @@ class TableScreen(DeskScreen):
         self.table.focus()
 
     def action_detail(self) -> None:
-        if self.able("detail"):
-            self.table.action_select()
+        self.table.action_select()
 
     @on(RecordTable.RowSelected)
     def _row_selected(self, event: RecordTable.RowSelected) -> None:
@@ -150,21 +163,20 @@ class TableScreen(DeskScreen):
         def sort_by(column: str | None) -> None:
             self._sort_table(table, None if column is None else table.sort_filter.next_sort(column))
 
-        keys = bound_keys("sort", self._settings.keys)
+        keys = bound_keys(Action.SORT, self._settings.keys)
         columns, under_cursor = table.columns, table.model.cursor_column.id
         self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort_filter.sort, keys, sort_by))
 
     def action_sort_reverse(self) -> None:
         sort = self.table.sort_filter.sort
-        if self.able("sort_reverse") and sort is not None:
+        if sort is not None:
             self._sort_table(self.table, sort._replace(reverse=not sort.reverse))
 
     def action_sort_undo(self) -> None:
         """Go back to the order before the last change of it, by key or by mouse; once, since it is no toggle."""
-        if self.able("sort_undo"):
-            self._sort_table(self.table, self._sorts_before[self.table.id])
-            del self._sorts_before[self.table.id]
-            notify(self.app, "The last change of order is undone.", seconds=2)
+        self._sort_table(self.table, self._sorts_before[self.table.id])
+        del self._sorts_before[self.table.id]
+        notify(self.app, "The last change of order is undone.", seconds=2)
 
     def _sort_table(self, table: RecordTable[object], sort: Sort | None) -> None:
         self._sorts_before[table.id] = table.sort_filter.sort
@@ -192,8 +204,6 @@ class TableScreen(DeskScreen):
         return TABLES.get(self.screen_name)
 
     def action_columns(self) -> None:
-        if not self.able("columns"):
-            return
         table, kind = self.table, TABLES[self.screen_name]
 
         def show(choice: TableChoice) -> None:
@@ -219,17 +229,14 @@ class TableScreen(DeskScreen):
         return self.table.rows
 
     def action_export(self) -> None:
-        if self.able("export"):
-            message = OpenExport(self.exported_rows, self.table.columns, self.export_name, self.subject.lower())
-            self.post_message(message)
+        message = OpenExport(self.exported_rows, self.table.columns, self.export_name, self.subject.lower())
+        self.post_message(message)
 
     def action_copy_cell(self) -> None:
-        if self.able("copy_cell"):
-            self.trade_app.copy(self.table.model.cell_text(), self.table.model.cursor_column.title)
+        self.trade_app.copy(self.table.model.cell_text(), self.table.model.cursor_column.title)
 
     def action_copy_row(self) -> None:
-        if self.able("copy_row"):
-            self.trade_app.copy(self.table.model.row_text(), "row")
+        self.trade_app.copy(self.table.model.row_text(), "row")
 
     # Filter
 

@@ -53,6 +53,7 @@ from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKeysDialog, IssuedKeysScreen
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, ISSUED_KEYS, TITLES, WIDTHS, choices
 from tradetui.ui.intents.journal_screen import ReleaseDialog, show_release
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import inside_sentence, notify, sanitized
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.text import scrub
@@ -409,9 +410,8 @@ class CreationForm(ParameterForm[None]):
             lines.append("Fill in a row: Review shows what would be sent.")
         self._showed_locked = self._creation.locked
         if self._showed_locked:
-            lines.append(
-                f"Trading is locked. Enter shows the review; {trading_app(self).key_named('lock')} unlocks it there."
-            )
+            key = trading_app(self).key_named(Action.LOCK)
+            lines.append(f"Trading is locked. Enter shows the review; {key} unlocks it there.")
         if self._kind.gives_keys:
             lines.append(f"The exchange shows a key once; it is saved in {self._creation.keys.where}.")
         return lines

@@ -20,6 +20,7 @@ from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DimmingScreen, TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.wire.exchange_time import utc_moment
@@ -159,7 +160,7 @@ class IssuedKeys(Vertical):
 
         async def write(name: str) -> str:
             file = await self._keys.make_profile(name, entry)
-            key = trading_app(self).key_named("profile")
+            key = trading_app(self).key_named(Action.PROFILE)
             return f"Wrote {file}. It only reads; {key} opens it, or: tradetui --profile {name}"
 
         self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))

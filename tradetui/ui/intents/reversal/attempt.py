@@ -28,6 +28,7 @@ from tradetui.ui.intents.reversal.tables.lines import (
     unknown_outcome_lines,
 )
 from tradetui.ui.intents.reversal.tables.table_rows import Room
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify_about, withdraw, withdraw_about
 from tradetui.wire.text import counted, scrub
 
@@ -110,7 +111,7 @@ class Attempt:
 
     @property
     def _journal_key(self) -> str:
-        return trading_app(self.app).key_named("journal")
+        return trading_app(self.app).key_named(Action.JOURNAL)
 
     def _is_open(self) -> bool:
         target = self.shown.target

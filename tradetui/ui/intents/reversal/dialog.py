@@ -42,6 +42,7 @@ from tradetui.ui.intents.reversal.fields import (
     name_button,
 )
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
+from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_queue import LineBox, TypedInput
 from tradetui.ui.safe_text import Notice, notify_about, sanitized, withdraw_about
 from tradetui.wire.text import scrub
@@ -385,7 +386,7 @@ class ReversalDialog(LockingDialog[None]):
         self._focus.let_go_of_confirm()
         self._phase = Phase.SENDING
         self._show_age()
-        self.give_reason(sending_sentence(self._preview, trading_app(self).key_named("journal")))
+        self.give_reason(sending_sentence(self._preview, trading_app(self).key_named(Action.JOURNAL)))
         self.confirm_button.disabled = self.cancel_button.disabled = True
         self._unread.looked_at = self._preview
         self._fields.enable(False)

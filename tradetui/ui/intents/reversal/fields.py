@@ -32,7 +32,7 @@ from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
-from tradetui.ui.key_bindings.binding_registry import bound_keys
+from tradetui.ui.key_bindings.actions import Action, bound_keys
 from tradetui.ui.key_bindings.key_queue import LineBox, TypedInput
 from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.wire.decimal_text import typed_number
@@ -119,7 +119,7 @@ class Fields(Vertical):
         """The word's box if a word is required, else the size's; a key that locks is not text for the size."""
         if self.must_type:
             return self.word_box
-        return None if key in bound_keys("lock", trading_app(self).settings.keys) else self.size_box
+        return None if key in bound_keys(Action.LOCK, trading_app(self).settings.keys) else self.size_box
 
     def ask_for(self, preview: Preview | None) -> None:
         """Set up the fields of this preview: the whole position's size, the required word, and its reason."""
@@ -291,7 +291,7 @@ class KeyLine(Notice):
         """Name request and details only with a preview that has them, and the key that unlocks or locks."""
         key_named = trading_app(self).key_named
         can_unlock = intents.locked and not intents.other_owner
-        lock = f"{key_named('lock')} Unlock" if can_unlock else f"{key_named('lock_at_once')} Lock"
+        lock = f"{key_named(Action.LOCK)} Unlock" if can_unlock else f"{key_named(Action.LOCK_AT_ONCE)} Lock"
         self._show((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock))
 
     def show_end(self, *, has_more: bool) -> None:

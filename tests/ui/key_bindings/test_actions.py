@@ -1,38 +1,24 @@
-"""The registry of bindings: every one complete, none twice, each an action of its screen."""
+"""The actions with a key: every one complete, none twice, each a method of its screen."""
 
 from __future__ import annotations
 
-import ast
 import asyncio
 from collections import Counter
-from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-import tradetui
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.settings import Access
-from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.palette import HelpLine
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
 from tradetui.ui.intents.journal_screen import JournalScreen
-from tradetui.ui.key_bindings.binding_registry import (
-    BINDINGS,
-    GROUPS,
-    REASONS,
-    SCREEN_NAMES,
-    KeyBinding,
-    key_table,
-    shown_keys,
-)
-from tradetui.ui.key_bindings.profile_bindings import bindings_of_key
-from tradetui.ui.main.main_screen import MainScreen, PossibleActions
-from tradetui.ui.main.panel import Panel
+from tradetui.ui.key_bindings.actions import GROUPS, SCREEN_NAMES, Action, key_table, shown_keys
+from tradetui.ui.key_bindings.profile_bindings import actions_of_key
+from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
 from tradetui.ui.records.detail_screen import DetailScreen
@@ -53,19 +39,20 @@ SCREENS = {
 }
 
 
-@pytest.mark.parametrize("binding", BINDINGS, ids=lambda binding: binding.id)
-def test_every_binding_is_complete(binding: KeyBinding) -> None:
-    assert binding.description and binding.tooltip and binding.group in GROUPS
-    of_app, _, action = binding.action.partition("(")[0].rpartition(".")
-    for name in (of_app,) if of_app else binding.where:
-        assert hasattr(SCREENS[name], f"action_{action}"), f"{name} has no {action}"
+@pytest.mark.parametrize("action", Action)
+def test_every_action_is_complete(action: Action) -> None:
+    assert action.description and action.tooltip and action.group in GROUPS
+    of_app, _, method = action.textual_action.partition("(")[0].rpartition(".")
+    for name in (of_app,) if of_app else action.where:
+        assert hasattr(SCREENS[name], f"action_{method}"), f"{name} has no {method}"
 
 
-def test_no_id_and_no_key_twice() -> None:
-    assert max(Counter(binding.id for binding in BINDINGS).values()) == 1
+def test_no_id_and_on_no_screen_a_key_or_textual_action_twice() -> None:
+    assert list(Action.__members__.values()) == list(Action), "an id that comes twice would be an alias"
     for screen in SCREENS:
-        keys = [key for binding in BINDINGS if screen in binding.where for key in binding.keys.split(",")]
-        assert max(Counter(keys).values()) == 1
+        here = [action for action in Action if screen in action.where]
+        assert max(Counter(key for action in here for key in action.keys.split(",")).values()) == 1
+        assert max(Counter(action.textual_action for action in here).values()) == 1
 
 
 DESIGNED = (
@@ -76,30 +63,13 @@ DESIGNED = (
 
 
 def test_the_keys_are_the_designed_ones() -> None:
-    keys = {key for row in key_table() for key in row.keys.split()}
+    keys = {key for row in key_table({}) for key in row.keys.split()}
     assert set(DESIGNED) <= keys
     assert "r" not in keys
 
 
 def test_nothing_needs_ctrl() -> None:
-    assert [binding.id for binding in BINDINGS if all("ctrl" in key for key in binding.keys.split(","))] == ["palette"]
-
-
-def test_reasons_belong_to_bindings() -> None:
-    assert set(REASONS) <= {binding.id for binding in BINDINGS}
-    capitalised = [reason for reason in REASONS.values() if "_" in reason.split()[0]]
-    assert capitalised == [], "its first letter becomes a capital, which no setting begins with"
-
-
-def test_every_binding_that_a_screen_may_block_has_a_reason() -> None:
-    blocked: set[str] = set()
-    for file in (Path(tradetui.__file__).parent / "ui").rglob("*.py"):
-        for function in ast.walk(ast.parse(file.read_text())):
-            if isinstance(function, ast.FunctionDef) and function.name in ("possible", "by_binding"):
-                keys = [key for node in ast.walk(function) if isinstance(node, ast.Dict) for key in node.keys]
-                blocked |= {str(key.value) for key in keys if isinstance(key, ast.Constant)}
-    assert "create" in blocked
-    assert blocked <= set(REASONS)
+    assert [action for action in Action if all("ctrl" in key for key in action.keys.split(","))] == [Action.PALETTE]
 
 
 def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is_free() -> None:
@@ -112,7 +82,7 @@ def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is
 
 
 def test_ctrl_l_is_free() -> None:
-    assert not [binding.id for binding in BINDINGS if "ctrl+l" in binding.keys.split(",")]
+    assert not [action for action in Action if "ctrl+l" in action.keys.split(",")]
 
 
 def test_own_keys_are_shown() -> None:
@@ -125,10 +95,10 @@ def test_every_screen_with_keys_of_its_own_has_a_name_for_sentences() -> None:
 
 
 def test_a_key_is_found_on_every_screen_under_the_name_textual_tells_it_by() -> None:
-    assert [binding.id for binding in bindings_of_key("left_square_bracket", {})] == ["period_before"]
-    assert [binding.id for binding in bindings_of_key("slash", {})] == ["filter"]
-    assert bindings_of_key("slash", {"filter": "ctrl+f"}) == []
-    assert bindings_of_key("Z", {}) == []
+    assert actions_of_key("left_square_bracket", {}) == [Action.PERIOD_BEFORE]
+    assert actions_of_key("slash", {}) == [Action.FILTER]
+    assert actions_of_key("slash", {"filter": "ctrl+f"}) == []
+    assert actions_of_key("Z", {}) == []
 
 
 @pytest.mark.looptime
@@ -181,10 +151,13 @@ def test_help_goes_on_under_what_a_key_does() -> None:
     ("failure", "reason"),
     [(None, "still starting"), ("main cannot be opened: no such file", "main cannot be opened: no such file")],
 )
-def test_before_the_account_is_open_a_key_says_what_it_waits_for(failure: str | None, reason: str) -> None:
-    opening = PossibleActions(None, Panel(POSITIONS, str), cast(UiSettings, SimpleNamespace(access=Access.LOCKED)))
-    for binding in ("reverse", "lock", "lock_at_once"):
-        assert opening.blocking_reason(binding, failure) == reason
+def test_before_the_account_is_open_a_key_says_what_it_waits_for(
+    failure: str | None, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening = MainScreen(UiSettings("DEMO", Access.LOCKED, (), 0))
+    monkeypatch.setattr(MainScreen, "trade_app", SimpleNamespace(desk=None, failure=failure))
+    for action in (Action.REVERSE, Action.LOCK, Action.LOCK_AT_ONCE):
+        assert opening.reason(action) == reason
 
 
 @pytest.mark.parametrize(
