@@ -90,7 +90,7 @@ def test_when_fills_are_asked_for_again_is_right_over_a_change_of_the_clocks(
     gap = MissingSpan(ProductType.USDT_FUTURES, 0, refused_ms, refused_ms=refused_ms, refusal="before your binding")
     monkeypatch.setattr(archive_reading, "unread_gaps", lambda *_: [gap])
     monkeypatch.setattr(SystemClock, "wall_ms", lambda _: refused_ms + 60_000)
-    archive_reading._say_refusals(Archive(None), 0, refused_ms, ZoneInfo("Europe/Berlin"))
+    archive_reading._incomplete_types(Archive(None), (), 0, refused_ms, ZoneInfo("Europe/Berlin"))
     sentence = capsys.readouterr().err
     assert "asked for at 02:30 CEST" in sentence
     assert "asked for again after 04:30 CET" in sentence

@@ -175,9 +175,7 @@ def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
     monkeypatch.setattr(OpenProfile, "reader", refused)
     assert shown(capsys, "pnl", "--by", "symbol", "--until", until) == before
     with pytest.raises(LookupError):
-        archive_reading.open_archive(
-            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 1, fresh=True
-        )
+        archive_reading.open_archive(OpenProfile(load(os.environ, Flags())), 0, 1, fresh=True)
 
 
 def test_ctrl_c_ends_the_booking_of_fills_at_once(point_at_archive: Point, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,9 +192,7 @@ def test_ctrl_c_ends_the_booking_of_fills_at_once(point_at_archive: Point, monke
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            archive_reading.open_archive(
-                OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 1, fresh=False
-            )
+            archive_reading.open_archive(OpenProfile(load(os.environ, Flags())), 0, 1, fresh=False)
     finally:
         signal.signal(signal.SIGINT, before)
     assert not went_on
@@ -211,9 +207,7 @@ def test_a_reader_of_standard_error_that_has_gone_is_no_fault_of_the_archive(
     point_at_archive()
     monkeypatch.setattr(archive_reading, "_book_fills", gone)
     with pytest.raises(BrokenPipeError):
-        archive_reading.open_archive(
-            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 1, fresh=False
-        )
+        archive_reading.open_archive(OpenProfile(load(os.environ, Flags())), 0, 1, fresh=False)
 
 
 def test_bills_that_are_behind_the_fills_are_read_first(
@@ -222,9 +216,7 @@ def test_bills_that_are_behind_the_fills_are_read_first(
     point_at_archive()
     before = shown(capsys, "pnl", "--by", "symbol", *UNTIL)
     with closing(
-        archive_reading.open_archive(
-            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 2**62, fresh=False
-        )
+        archive_reading.open_archive(OpenProfile(load(os.environ, Flags())), 0, 2**62, fresh=False)
     ) as archive:
         coverage = archive.bill_coverage(ProductType.USDT_FUTURES)
         assert coverage.until is not None
@@ -418,9 +410,7 @@ def test_fills_that_are_lost_are_said_and_asked_for_no_more(
     day = 86_400_000
     since = int(datetime.now(UTC).timestamp() * 1000) - 40 * day
     with closing(
-        archive_reading.open_archive(
-            OpenProfile(load(os.environ, Flags())), archive_reading.Needed.FILLS, 0, 2**62, fresh=False
-        )
+        archive_reading.open_archive(OpenProfile(load(os.environ, Flags())), 0, 2**62, fresh=False)
     ) as archive:
         archive.add(FuturesFill, [], {ProductType.USDT_FUTURES: [Gap("", since, since + day)]})
     monkeypatch.setattr(OpenProfile, "reader", None)  # asking the exchange would fail

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -50,27 +49,22 @@ READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and rea
 _BOOKING: Final = "working out results"
 
 
-class Needed(StrEnum):
-    """The records of results, which are read if there is no archive."""
-
-    FILLS = "fills"
-    EQUITY = "equity"
-
-
-def open_archive(profile: OpenProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
-    """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
+def open_archive(profile: OpenProfile, since: int, until: int, *, fresh: bool, of_equity: bool = False) -> Archive:
+    """The archive with its ledger up to date, or `of_equity` with a sample. Without these, or with `fresh`, it reads.
 
     Missing parts of the period (Unix ms) are read where the exchange still keeps them; if that fails, the error is
-    printed and the rest returned. Raises ConfigurationError, and ExchangeError where fills must be read and cannot be.
+    printed and the rest returned. Raises ConfigurationError, and ExchangeError where there is nothing to return then.
     """
     settings = profile.settings
     file = archive_file(settings, profile.presumed_account)
     try:
-        archive = None if fresh else _archive_with(file, needed, settings.product_types)
+        archive = None if fresh else _archive_with_records(file, settings.product_types, of_equity=of_equity)
         if archive is None:
-            return asyncio.run(_read_into_archive(profile, needed, since, until))
-        if needed is Needed.FILLS:
+            archive = asyncio.run(_read_first(profile, since, until, of_equity=of_equity))
+        elif not of_equity:
             _complete(profile, archive, since, until)
+        if not of_equity:
+            _book_fills(archive)  # outside any loop, in which Ctrl+C would wait until it is done
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except BrokenPipeError:
@@ -82,16 +76,18 @@ def open_archive(profile: OpenProfile, needed: Needed, since: int, until: int, *
     return archive
 
 
-def _archive_with(file: Path | None, needed: Needed, product_types: Sequence[ProductType]) -> Archive | None:
-    """The archive there is; None without one, or where it has none of the records that are needed."""
+def _archive_with_records(
+    file: Path | None, product_types: Sequence[ProductType], *, of_equity: bool
+) -> Archive | None:
+    """The archive there is; None where it lacks fills of a product type, or `of_equity` samples."""
     if file is None or not file.exists():
         return None
     # What answers at once cannot look at all of a large file; a session does when it starts.
     archive = _opened(file, checks="ledger_mark")
-    if needed is Needed.FILLS:
-        has_records = all(were_read(archive.connection, product_type) for product_type in product_types)
-    else:
+    if of_equity:
         has_records = first_sample(archive.connection, product_types) is not None
+    else:
+        has_records = all(were_read(archive.connection, product_type) for product_type in product_types)
     if has_records:
         return archive
     archive.close()
@@ -106,65 +102,47 @@ def _opened(file: Path | None, *, checks: str = "") -> Archive:
 
 
 def _complete(profile: OpenProfile, archive: Archive, since: int, until: int) -> None:
-    """Read the missing fills and bills of a period, and bring the ledger up to them; a failure is printed.
+    """Read the missing fills and bills of a period; a failure is printed."""
+    product_types = profile.settings.product_types
+    incomplete = _incomplete_types(archive, product_types, since, until, profile.settings.zone)
+    behind = [
+        kind for kind in product_types if bills_behind(archive.connection, kind, until) and kind not in incomplete
+    ]
 
-    Booking may take long. It runs outside any loop, in which Ctrl+C would wait until it is done.
-    """
-    settings = profile.settings
-    _say_refusals(archive, since, until, settings.zone)
-    if incomplete := _incomplete_types(archive, settings.product_types, since, until):
-        asyncio.run(_read_missing(profile, archive, incomplete, since, until))
-    _book_fills(archive)
-    if behind := [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]:
-        asyncio.run(_read_newest_bills(profile, archive, behind))
+    async def read() -> None:
+        async with profile.reader() as client:
+            await _PeriodReader(client, archive, since, until).read(incomplete, behind)
 
-
-async def _read_missing(
-    profile: OpenProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
-) -> None:
-    async with profile.reader() as client:
-        try:
-            await _PeriodReader(client, archive, since, until).read(product_types)
-        except ExchangeError as problem:
-            say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
-
-
-async def _read_newest_bills(profile: OpenProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
-    async with profile.reader() as client:
-        for product_type in product_types:
-            history = BillHistory(client, product_type, InlineDisk())
-            await history.attach(archive)
-            with suppress(ExchangeError):  # results do without bills
-                await history.read_newest(client.clock.monotonic())
+    try:
+        if incomplete or behind:
+            asyncio.run(read())
+    except ExchangeError as problem:
+        say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
 
 
 def _incomplete_types(
-    archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+    archive: Archive, product_types: Sequence[ProductType], since: int, until: int, zone: tzinfo
 ) -> list[ProductType]:
-    """The product types with missing fills or bills of the period that the exchange still keeps."""
+    """The product types with fills or bills of the period to be read; prints which fills wait after a refusal."""
     now_ms = SystemClock().wall_ms()
     since = max(since, now_ms - NINETY_DAYS_MS)
-    gaps = (gap for gap in unread_gaps(archive.connection, now_ms) if gap.meets(since, until))
-    incomplete = {gap.product_type for gap in gaps if not _is_refused(gap, now_ms)}
+    incomplete = set()
     for product_type in product_types:
-        coverage = archive.bill_coverage(product_type)
-        if not coverage.refusal and any(gap.since <= until and since <= gap.until for gap in coverage.gaps):
+        bills = archive.bill_coverage(product_type)
+        if bills.misses(since, until) and not bills.refusal:
             incomplete.add(product_type)
-    return [product_type for product_type in product_types if product_type in incomplete]
+    for gap in unread_gaps(archive.connection, now_ms):
+        if gap.meets(since, until) and _is_refused(gap, now_ms):
+            refused_at = utc_moment(gap.refused_ms).astimezone(zone)
+            next_at = utc_moment(gap.refused_ms + REFUSED_FOR_MS).astimezone(zone)
+            say(_FILLS_REFUSED.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
+        elif gap.meets(since, until):
+            incomplete.add(gap.product_type)
+    return [kind for kind in product_types if kind in incomplete]
 
 
 def _is_refused(gap: MissingSpan, now_ms: int) -> bool:
     return 0 <= now_ms - gap.refused_ms < REFUSED_FOR_MS
-
-
-def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> None:
-    """Print which parts of the period are not requested, since the exchange refused them."""
-    now_ms = SystemClock().wall_ms()
-    for gap in unread_gaps(archive.connection, now_ms):
-        if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
-            refused_at = utc_moment(gap.refused_ms).astimezone(zone)
-            next_at = utc_moment(gap.refused_ms + REFUSED_FOR_MS).astimezone(zone)
-            say(_FILLS_REFUSED.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
 
 
 def _book_fills(archive: Archive) -> None:
@@ -178,7 +156,8 @@ def _book_fills(archive: Archive) -> None:
         show_progress(f"{_BOOKING}: done", last=True)
 
 
-async def _read_into_archive(profile: OpenProfile, needed: Needed, since: int, until: int) -> Archive:
+async def _read_first(profile: OpenProfile, since: int, until: int, *, of_equity: bool) -> Archive:
+    """Have the exchange name the account, and read its period, or `of_equity` a sample, into its archive."""
     key, settings = profile.account_key, profile.settings
     async with profile.reader() as client:
         accounts = KnownAccounts(settings.data_dir)
@@ -186,15 +165,14 @@ async def _read_into_archive(profile: OpenProfile, needed: Needed, since: int, u
         if identity.origin == "exchange":
             accounts.remember(key, identity.uid)
         archive = _opened(archive_file(settings, identity))
-        if needed is Needed.EQUITY:
+        if of_equity:
             sampler = EquitySampler(settings.product_types, InlineDisk())
             await sampler.attach(archive)
             reading = await AccountsReader(client, settings.product_types, sampler).read()
             if reading.error is not None:
                 raise reading.error
-            return archive
-        await _PeriodReader(client, archive, since, until, fresh=True).read(settings.product_types)
-        _book_fills(archive)
+        else:
+            await _PeriodReader(client, archive, since, until, fresh=True).read(settings.product_types)
     return archive
 
 
@@ -209,10 +187,13 @@ class _PeriodReader:
     fresh: bool = False
     progress: PageProgress = field(default_factory=partial(PageProgress, "reading fills and bills"))
 
-    async def read(self, product_types: Sequence[ProductType]) -> None:
+    async def read(self, incomplete: Sequence[ProductType], behind: Sequence[ProductType] = ()) -> None:
+        """Read fills and bills of the incomplete product types, and the bills of those that are behind with them."""
         refusals: list[ExchangeError] = []
         try:
-            for product_type in product_types:
+            for product_type in behind:
+                await self._read_bills(product_type)
+            for product_type in incomplete:
                 refusals += await self._read_fills(product_type)
                 await self._read_bills(product_type)
         finally:
@@ -226,11 +207,13 @@ class _PeriodReader:
         Refused or undecodable parts are skipped and stored as such; returns their errors. An unreadable reply is no
         refusal: it is requested once more at once, and again on every later reading.
         """
-        history = FillHistory(self.client, product_type, InlineDisk())
+        history, now_ms = FillHistory(self.client, product_type, InlineDisk()), self.client.clock.wall_ms()
         await history.attach(self.archive)
         await self._read_newest(history)
-        await self._compare_with_positions(history, product_type)
-        now_ms = self.client.clock.wall_ms()
+        with suppress(ExchangeError):  # what is held now shows whether these are all fills, where the exchange says it
+            reply = await self.client.read(PositionsRequest(product_type=product_type))
+            if (held := held_sizes(reply)) is not None:
+                history.ledger_upkeep.compare(held, reply.request_time)
         if not self.fresh:
             gaps = unread_gaps(self.archive.connection, now_ms)
             history.passed_over = {
@@ -248,13 +231,6 @@ class _PeriodReader:
     async def _read_newest(self, history: FillHistory) -> None:
         await history.read_newest(self.client.clock.monotonic())
         self.progress.page()
-
-    async def _compare_with_positions(self, history: FillHistory, product_type: ProductType) -> None:
-        """Let what is held now show whether the fills are all there were: beyond the interface, so it may fail."""
-        with suppress(ExchangeError):
-            reply = await self.client.read(PositionsRequest(product_type=product_type))
-            if (held := held_sizes(reply)) is not None:
-                history.ledger_upkeep.compare(held, reply.request_time)
 
     async def _read_gaps(self, history: FillHistory, product_type: ProductType) -> dict[str, ExchangeError]:
         """Read pages of the period until none is missing; what failed, by the cursor of its page."""
@@ -281,9 +257,7 @@ class _PeriodReader:
         with suppress(ExchangeError):
             await history.read_newest(now)
             self.progress.page()
-            while any(gap.since <= self.until and self.since <= gap.until for gap in history.coverage.gaps):
-                if not await history.read_gap(now):
-                    break
+            while history.coverage.misses(self.since, self.until) and await history.read_gap(now):
                 self.progress.page()
         positions = ClosedPositionHistory(self.client, product_type, InlineDisk())
         await positions.attach(self.archive)

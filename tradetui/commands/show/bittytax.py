@@ -15,8 +15,8 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from tradetui.commands.process.console import Output, say
-from tradetui.commands.show.options import ReadSpan
 from tradetui.commands.show.reading import RowsReader
+from tradetui.desk.archive.coverage import TimeSpan
 from tradetui.desk.tables.cells.cell_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -244,7 +244,7 @@ async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], wri
         writer.write(row)
 
 
-def _period_of_fills(reader: RowsReader, request: Any, oldest_ms: int | None) -> ReadSpan:
+def _period_of_fills(reader: RowsReader, request: Any, oldest_ms: int | None) -> TimeSpan:
     """The period of the printed fills: as any of their requests has it, or since the oldest where not all were read."""
     now_ms = reader.client.server_clock.now_ms
     since_ms, until_ms = reader.span or (request.start_time, request.end_time)
@@ -252,4 +252,4 @@ def _period_of_fills(reader: RowsReader, request: Any, oldest_ms: int | None) ->
         since_ms = 0
     elif since_ms is None or reader.progress.has_more:
         since_ms = now_ms if oldest_ms is None else oldest_ms
-    return ReadSpan(since_ms, until_ms or now_ms)
+    return TimeSpan(since_ms, until_ms or now_ms)

@@ -13,6 +13,7 @@ from datetime import tzinfo
 from typing import Any, Final, NamedTuple
 
 from tradetui.commands.process.flags import CommandParser, global_flags_into
+from tradetui.desk.archive.coverage import TimeSpan
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import with_zoned_times
 from tradetui.profiles.load import LoadedProfile
@@ -55,13 +56,6 @@ _OWN: Final = frozenset({"productType", "startTime", "endTime", "limit", "idLess
 """Parameters that have an option of their own instead of the one that every parameter gets."""
 
 
-class ReadSpan(NamedTuple):
-    """A span of time in Unix ms, both ends included."""
-
-    since_ms: int
-    until_ms: int
-
-
 class ShowRequests(NamedTuple):
     """The requests of one `tradetui show`: a group for each product type, whose rows are merged.
 
@@ -69,7 +63,7 @@ class ShowRequests(NamedTuple):
     """
 
     groups: list[list[Any]]
-    span: ReadSpan | None
+    span: TimeSpan | None
 
 
 def show_parser() -> CommandParser:
@@ -295,7 +289,7 @@ def _product_types(
 
 def _span_in_pieces(
     options: argparse.Namespace, endpoint: Endpoint, values: Mapping[str, Any], now_ms: int
-) -> ReadSpan | None:
+) -> TimeSpan | None:
     """The span from --since to --until (or now), where all of it is wanted and must be read piece by piece.
 
     It must where it exceeds the limit of one request, and where it begins about where the exchange's records do: that
@@ -307,7 +301,7 @@ def _span_in_pieces(
         return None
     if end - start <= rule.span_ms and start >= now_ms - SHORTEST_THREE_MONTHS_MS:
         return None
-    return ReadSpan(start, end)
+    return TimeSpan(start, end)
 
 
 def _parameters(endpoint: Endpoint) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from tradetui.commands.process.console import PageProgress
-from tradetui.commands.show.options import ReadSpan
-from tradetui.desk.archive.coverage import HOUR_MS
+from tradetui.desk.archive.coverage import HOUR_MS, TimeSpan
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.exchange.client import ExchangeReader
@@ -45,7 +44,7 @@ class RowsReader:
     options: argparse.Namespace
     client: ExchangeReader
     endpoint: Endpoint
-    span: ReadSpan | None
+    span: TimeSpan | None
     progress: ReadingProgress
 
     async def rows(self, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record]]:

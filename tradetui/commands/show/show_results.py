@@ -22,7 +22,7 @@ from tradetui.commands.process.console import ATTENTION, DONE, say
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import row_writer
 from tradetui.commands.session.open_profile import OpenProfile
-from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive
+from tradetui.commands.show.archive_reading import READ_ANEW, open_archive
 from tradetui.commands.show.options import EQUITY, PNL, TRIPS
 from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.database import Archive
@@ -258,12 +258,13 @@ def show_results(options: argparse.Namespace, profile: OpenProfile) -> int:
         query = _query(options, profile.settings_without_key)
     except InvalidRequest as problem:
         return report(problem)
-    needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     first_ms, last_ms = query.span
     if options.what == TRIPS:
         first_ms = 0  # one that ended in the period may have begun at any time before
     try:
-        with closing(open_archive(profile, needed, first_ms, last_ms, fresh=options.fresh)) as archive:
+        with closing(
+            open_archive(profile, first_ms, last_ms, fresh=options.fresh, of_equity=options.what == EQUITY)
+        ) as archive:
             return _print_results(archive, options, query)
     except sqlite3.Error as problem:
         return report(ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW))

@@ -44,7 +44,11 @@ class BillCoverage(NamedTuple):
         """Whether every bill of a period was read."""
         if self.since is None or self.until is None or self.since > since or self.until < until:
             return False
-        return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
+        return not self.misses(since, until)
+
+    def misses(self, since: int, until: int) -> bool:
+        """Whether a gap has a moment of a period."""
+        return any(gap.since <= until and since <= gap.until for gap in self.gaps)
 
     def holds_settlements(self, since: int, until: int) -> bool:
         """Whether every funding bill of a period was read: an unread part must not hold a settlement.
