@@ -106,6 +106,13 @@ def test_every_file_that_a_page_for_developers_names_is_there(page: str) -> None
     assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in paths)] == []
 
 
+def test_the_map_fits_three_screens_and_names_every_room() -> None:
+    text = (ROOT / "tradetui" / "README.md").read_text(encoding="utf-8")
+    assert sum(len(line) // 120 + 1 for line in text.splitlines()) <= 110, "lines at 120 columns"
+    rooms = {file.parent.name for file in (ROOT / "tradetui").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `([a-z]+)` \|", text, re.MULTILINE)) == rooms
+
+
 def test_every_room_that_the_map_names_is_there() -> None:
     table = re.findall(r"^\| `([a-z]+)` \| (.*)$", (ROOT / "tradetui" / "README.md").read_text(encoding="utf-8"), re.M)
     named = [f"{room}/{inner}" for room, row in table for inner in re.findall(r"`([a-z_]+)/`", row)]

@@ -1,4 +1,9 @@
-"""Faults of the embedded exchange: which answers they change and how, drawn by rates or planned by a test."""
+"""Faults of the embedded exchange: which answers they change and how, drawn by rates or planned by a test.
+
+What a fault of a call does stands in `sandbox/app.py`: `_admit_caller` refuses the call, `answer`, `_enveloped` and
+`_read` change the answer, `__call__` breaks its bytes or the connection. A fault changes what is returned and never
+what is kept. Faults of a reversal stand in `books/reversal`.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 It holds no Textual, so that the command line can print it. An action belongs to the screens that its `where` names;
 the groups of screens below are what several actions share.
+
+A new action needs a method `action_…` on every screen of its `where`, and a case in `reason` of a screen on which it
+may do nothing. One that moves the cursor is a `Move`, which tables and the panels of results take. `r` stays free.
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """Columns, the makers of the common kinds, and which of them a table shows with which sums.
 
 Makes columns of figures; rounding is for the eye, and a column's value keeps every digit.
+
+Every field of the interface is a column already (`every_field`). A further one has its field's name where it has one. A
+cell is drawn from its row alone, and does not change with time while the row stays the same. Where room is short, the
+last column of a list goes first, and those that `ranked` keeps longest go last. A field of a fill that is to be shown
+for an order needs a sum in `rows/filled_order`.
 """
 
 from __future__ import annotations
