@@ -1,4 +1,4 @@
-"""The one way a sub-account or an API key is created; others import these names, and nothing behind them."""
+"""The one way to create a sub-account or an API key; others import these names only."""
 
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import (

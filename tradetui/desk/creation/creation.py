@@ -1,4 +1,4 @@
-"""The one way a sub-account or a key is created: journalled, sent once, and kept on disk before it is shown."""
+"""Creates a sub-account or a key: journalled, sent once, and saved to disk before it is shown."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from tradetui.wire.models.api_key import AccountInfo
 from tradetui.wire.models.subaccounts import BrokerSubaccount, CreateSubaccountRequest
 
 _GRACE_S: Final = 2.0
-"""How long the end of a session waits for a reply under way: the keys in it would be lost."""
+"""Seconds that the end of a session waits for a reply under way: the keys in it would be lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A creation under an intent: the requested keys, and the names reserved for them."""
+    """A creation with its intent: the requested keys, and the names reserved for them."""
 
     intent: str
     kind: CreationKind
@@ -63,14 +63,14 @@ class _Attempt:
     names: Sequence[str]
 
     def without_passphrases(self, text: str) -> str:
-        """Remove the chosen passphrases from a text of the exchange."""
+        """Mask the chosen passphrases in a text from the exchange."""
         for key in self.requested_keys:
             text = text.replace(key.passphrase.get_secret_value(), "***")
         return text
 
 
 class Creation:
-    """Creates for one account. There is no such object in monitor mode, nor where the profile does not allow it."""
+    """Creates sub-accounts and keys of one account; absent in monitor mode or if the profile does not allow it."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Creation:
         secret_backend: SecretBackend | None = None,
         make_profile: MakeProfile | None = None,
     ) -> None:
-        """`secret_backend` keeps secrets in the place of files; `make_profile` writes a profile of a key."""
+        """`secret_backend` stores secrets instead of files; `make_profile` writes a profile for a key."""
         #: Set once the account is known and its key store was looked at.
         self.opened = asyncio.Event()
         self.keys = AccountKeys(disk, clock, secret_backend, make_profile)
@@ -97,7 +97,7 @@ class Creation:
         self._unsaved: dict[str, UnsavedKeys] = {}
 
     async def open(self, account: AccountIdentity, folder: Path | None) -> None:
-        """Open the key store of the account, and take up every creation where the journal says it stands."""
+        """Open the account's key store, and take up every creation that the journal shows as open."""
         self.keys.uid = account.uid if account.known else ""
         if account.info is not None:
             self._copies, self._account_info = account.info.is_copy_trader, account.info
@@ -107,7 +107,7 @@ class Creation:
             self._taking_up.begin(self._take_up())
 
     async def stop(self) -> None:
-        """End; a reply under way is waited for shortly, and what is not kept is tried once more."""
+        """End: wait briefly for a reply under way, and try once more to save unsaved keys."""
         await self._sending.finish(_GRACE_S)
         for intent in tuple(self._unsaved):
             with suppress(Withheld):
@@ -121,7 +121,7 @@ class Creation:
         return bool(self._unsaved)
 
     def offers(self, kind: CreationKind) -> bool:
-        """Whether the account may have this at all, as far as is known."""
+        """Whether the account may create this, as far as is known."""
         if not self._permitted(kind) or (kind is CreationKind.COPY_KEY and self._copies is False):
             return False
         account_kind = CREATION_RULES[kind].account_kind
@@ -132,11 +132,11 @@ class Creation:
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked: nothing can be created either."""
+        """Whether trading is locked; then nothing can be created either."""
         return self._intents.locked
 
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
-        """Every reason nothing can be sent now, in sentences; that the key is another account's alone, where it is."""
+        """Return every reason against sending now, as sentences; a key of another account is the only one given."""
         intents = self._intents
         if intents.other_owner:
             return (intents.other_owner,)
@@ -161,7 +161,7 @@ class Creation:
         return tuple(reasons)
 
     async def unsettled(self, kind: CreationKind) -> CreationStatus | None:
-        """The creation of this kind that is not settled, with what to do about it; None where all are."""
+        """Return the unsettled creation of this kind, with what to do about it; None if there is none."""
         intent = next((intent for intent in await self._intents.not_settled() if intent.kind == kind), None)
         if intent is None:
             return None
@@ -172,9 +172,9 @@ class Creation:
         return CreationStatus(intent.id, kind, intent.state, sentence, str(details.get("next", "")))
 
     async def create(self, request: CreationRequest) -> CreationStatus:
-        """Write the intent and the passphrases, send once, and save what the exchange issues.
+        """Write the intent and the passphrases, send once, and save the issued keys.
 
-        Raises Withheld where a check, the journal or the key store is against it; nothing was sent then.
+        Raises Withheld if a check, the journal or the key store prevents it; nothing was sent then.
         """
         kind = kind_of(request)
         if reasons := self.blocking_reasons(kind):
@@ -182,7 +182,7 @@ class Creation:
         if kind in self._busy:
             raise Withheld(("This is being sent already.",))
         self._busy.add(kind)
-        # A task of its own: what was begun is brought to its end even if nobody waits for it any more.
+        # In a task of its own: a creation is finished even if nobody waits for it any more.
         task = self._sending.begin(self._create(kind, request))
         task.add_done_callback(lambda _: self._busy.discard(kind))
         return await asyncio.shield(task)
@@ -237,7 +237,7 @@ class Creation:
 
     async def _refused(self, attempt: _Attempt, problem: ExchangeError) -> CreationStatus:
         explained = refusal_explained(problem.message) if attempt.kind is CreationKind.COPY_KEY else None
-        # What is explained stands under it by itself.
+        # The explanation is shown below it.
         sentence = attempt.without_passphrases(problem.sentence if explained else str(problem))
         details = {"code": problem.code, "message": attempt.without_passphrases(problem.message)}
         details |= {"next": explained} if explained else {}
@@ -264,7 +264,7 @@ class Creation:
         return CreationStatus(intent, CreationKind.BROKER_SUBACCOUNT, State.SETTLED, sentence, rows=(item,))
 
     async def keep(self, intent: str) -> CreationStatus:
-        """Save the keys issued for an intent to the disk, also again; raises Withheld where none is unsaved."""
+        """Save the keys issued for an intent to disk, or try again; raises Withheld if none is unsaved."""
         unsaved = self._unsaved.get(intent)
         if unsaved is None:
             raise Withheld(("Everything that the exchange returned is saved already.",))
@@ -306,7 +306,7 @@ class Creation:
         return intent.kind in tuple(CreationKind)
 
     async def release(self, intent: str, why: str) -> None:
-        """Give this kind free again after one has looked on the exchange's site; deliberate, and journalled."""
+        """Allow this kind again after the trader has looked on the exchange's site; deliberate, and journalled."""
         await self._intents.step(intent, State.RELEASED, {"why": why})
         details = (await self._intents.read(intent)).details
         await self.keys.discard(details.get("vault", ()))

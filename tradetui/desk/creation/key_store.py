@@ -1,11 +1,10 @@
 """Keeps keys that the exchange sends only once: on disk, synced and readable by the owner alone, before they are shown.
 
-Each key is a TOML file of its own, which a profile can name as the place of its credentials. A file is made, with the
-passphrase, before the key is requested, so that its name is taken; the issued key replaces it in one step.
+Each key is a TOML file of its own, which a profile can name as the source of its credentials. The file is made, with
+the passphrase, before the key is requested, so that its name is taken; the issued key replaces it in one step.
 
-The keys issued to the session's account: reserved by name, matched with the reply, and saved before they are shown.
-
-The exchange sends a key only once, so that whatever a reply holds is saved, asked for or not, readable or not.
+Keys are reserved by name, matched with the reply, and saved before they are shown. The exchange sends a key only once,
+so every key in a reply is saved, even if it was not requested or cannot be read.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ HEADING: Final = "# An API key that tradetui created. Keep it, and its mode 0600
 LONGEST_NAME: Final = 32
 _SECRETS: Final = ("api_key", "secret", "passphrase")
 COMPLETE: Final = "complete"
-"""The last line of a whole file: one that a crash cut short has it not."""
+"""The last line of a complete file; a file that a crash cut short lacks it."""
 
 
 class KeyStoreUnusable(Exception):
-    """Issued keys cannot be stored; one sentence and what to do."""
+    """Issued keys cannot be stored; the message is one sentence and the remedy."""
 
 
 class SecretBackend(Protocol):
@@ -50,18 +49,18 @@ class SecretBackend(Protocol):
     where: str
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
-        """Keep; raises KeyStoreUnusable."""
+        """Store secrets; raises KeyStoreUnusable."""
 
     def get(self, name: str) -> Mapping[str, str]:
-        """The stored secrets; raises KeyStoreUnusable."""
+        """Return the stored secrets; raises KeyStoreUnusable."""
 
     def drop(self, name: str) -> None:
-        """Forget; raises KeyStoreUnusable."""
+        """Delete secrets; raises KeyStoreUnusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key as the exchange issued it. A secret it did not send is None, and so is the passphrase if it is in doubt."""
+    """A key as issued. A secret that the exchange did not send is None, and so is an uncertain passphrase."""
 
     api_key: str
     secret: SecretStr | None
@@ -76,8 +75,8 @@ class IssuedKey:
 class StoredKey:
     """A key in the key store, without its secrets.
 
-    `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session;
-    `unreadable` says why the file could not be read.
+    `complete` means that key, secret and passphrase are all there. `file` is None if the key ends with the session;
+    `unreadable` is why the file could not be read.
     """
 
     name: str
@@ -99,7 +98,7 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The secrets of an entry; one that is not there is None."""
+    """The secrets of an entry; a missing one is None."""
 
     api_key: SecretStr | None = None
     secret: SecretStr | None = None
@@ -107,10 +106,10 @@ class Secrets:
 
 
 class KeyStore:
-    """The keys given out to one account. All calls block briefly; those that write raise KeyStoreUnusable."""
+    """The keys issued to one account. All calls block briefly; those that write raise KeyStoreUnusable."""
 
     def __init__(self, folder: Path | None, secret_backend: SecretBackend | None = None) -> None:
-        """Without a folder nothing outlives the session. What a crash left half done is brought to its end."""
+        """Complete writes that a crash interrupted. Without a folder keys end with the session."""
         self._files: KeyFolder | KeyMemory = KeyMemory() if folder is None else KeyFolder(folder)
         self._secret_backend = secret_backend
         self._files.complete_interrupted_writes()
@@ -120,7 +119,7 @@ class KeyStore:
         return self._secret_backend.where if self._secret_backend is not None else self._files.where
 
     def reserve(self, intent: str, kind: str, title: str, passphrase: SecretStr, at_ms: int) -> str:
-        """Take a free name for a key that is about to be asked for, and keep its passphrase; returns the name."""
+        """Take a free name for a key that is about to be requested, and store its passphrase; return the name."""
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", title)[:LONGEST_NAME] or "key"
         public = {"intent": intent, "kind": kind, "title": title, "at_ms": at_ms}
         for number in count(1):
@@ -132,7 +131,7 @@ class KeyStore:
         return name
 
     def store(self, name: str, issued_key: IssuedKey) -> None:
-        """Keep an issued key under its reserved name; synced when this returns."""
+        """Store an issued key under its reserved name, synced on return."""
         public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, COMPLETE)}
         public.update(told=True, uid=issued_key.uid, label=issued_key.label)
         public.update(permissions=list(issued_key.permissions), addresses=list(issued_key.addresses))
@@ -143,7 +142,7 @@ class KeyStore:
         self._write(name, public, secrets)
 
     def discard(self, name: str) -> None:
-        """Give a reserved name free again, because no key was made; one that holds a key stays."""
+        """Release a reserved name because no key was made; an entry with a key stays."""
         values = self._read(name)
         if values.get("told"):
             return
@@ -152,12 +151,12 @@ class KeyStore:
         self._files.remove(name)
 
     def entries(self) -> list[StoredKey]:
-        """Every key, newest first; a file that cannot be read is listed by its name alone."""
+        """Return every key, newest first; an unreadable file is listed by its name alone."""
         entries = [self._entry(name) for name in self._files.names()]
         return sorted(entries, key=lambda entry: (-entry.at_ms, entry.name))
 
     def secrets(self, name: str) -> Secrets:
-        """The secrets of a key; raises KeyStoreUnusable where they are kept elsewhere and cannot be had from there."""
+        """Return the secrets of a key; raises KeyStoreUnusable if they are stored elsewhere and not available."""
         values = self._read(name)
         if kept_in := values.get("kept_in"):
             if self._secret_backend is None:
@@ -211,9 +210,9 @@ class KeyStore:
 
 
 class KeyFolder:
-    """Files of mode 0600 in a directory of mode 0700; what is written is synced, and its directory too.
+    """Files of mode 0600 in a directory of mode 0700; files and directory are synced.
 
-    Whatever the disk refuses is raised as KeyStoreUnusable.
+    Errors of the disk are raised as KeyStoreUnusable.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -233,7 +232,7 @@ class KeyFolder:
             return [file.stem for file in self._folder.glob("*.toml") if not file.name.startswith(".")]
 
     def read(self, name: str) -> str:
-        """The text of a file; one that others may read is refused, since it is no secret any more."""
+        """Return the text of a file; a file that others may read is refused, since it is no longer secret."""
         file = self.path(name)
         with self._usable():
             mode = stat.S_IMODE(file.stat().st_mode)
@@ -242,7 +241,7 @@ class KeyFolder:
             return file.read_text(encoding="utf-8")
 
     def write_new(self, name: str, text: str) -> None:
-        """Write under a name that nothing has; raises FileExistsError too."""
+        """Write a new file; raises FileExistsError too."""
         with self._usable():
             make_private_directory(self._folder)
         with self._usable(FileExistsError):
@@ -251,7 +250,7 @@ class KeyFolder:
             sync_directory(self._folder.parent)
 
     def replace(self, name: str, text: str) -> None:
-        """Write beside it, sync, and put it in its place in one step."""
+        """Write a temporary file beside it, sync it, and replace the file in one step."""
         temporary_file = self._temporary_file(name)
         with self._usable():
             write_synced(temporary_file, text, new=False)
@@ -264,7 +263,7 @@ class KeyFolder:
             sync_directory(self._folder)
 
     def complete_interrupted_writes(self) -> None:
-        """Complete a replacement that a crash interrupted, perhaps the only copy of a secret; leave torn text."""
+        """Complete replacements that a crash interrupted, perhaps the only copy of a secret; leave incomplete text."""
         with self._usable():
             for temporary_file in self._folder.glob(".*.toml.new"):
                 if _is_complete(temporary_file):
@@ -294,7 +293,7 @@ class KeyMemory:
     where: str = "memory, until this session ends"
 
     def complete_interrupted_writes(self) -> None:
-        """There is nothing a crash could have left."""
+        """Do nothing: a crash leaves nothing."""
 
     def location(self, name: str) -> str:
         return "memory"
@@ -322,12 +321,12 @@ class KeyMemory:
 
 def _text(public: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
     text = HEADING + tomli_w.dumps({**public, **secrets, COMPLETE: True})
-    # Half a character from the exchange must not keep a secret from being written.
+    # Half a surrogate pair from the exchange must not prevent the write.
     return text.encode("utf-8", "replace").decode()
 
 
 def _boxed(name: str, public: Mapping[str, Any]) -> str:
-    """A name that no other account's key has, in a place that all of them share."""
+    """Return a name that is unique in a store that all accounts share."""
     return f"{name} {public.get('intent', '')}"
 
 
@@ -350,23 +349,23 @@ MakeProfile: TypeAlias = Callable[[str, StoredKey, Secrets, str], str]
 
 
 class ProfileNotWritten(Exception):
-    """A profile that could not be made of a key; one sentence and what to do."""
+    """A profile could not be made from a key; the message is one sentence and the remedy."""
 
 
 class AccountKeys:
     """The known keys, and their secrets on request.
 
-    Every coroutine raises KeyStoreUnusable while the account is not known, and where the disk fails.
+    Every coroutine raises KeyStoreUnusable while the account is unknown, and if the disk fails.
     """
 
     def __init__(
         self, disk: Disk, clock: Clock, secret_backend: SecretBackend | None, make_profile: MakeProfile | None
     ) -> None:
-        """`make_profile` writes a profile of a key; it is None where there is no place for profiles."""
+        """`make_profile` writes a profile for a key; None if there is no directory for profiles."""
         self.trouble = "the account is not identified yet"
-        """Why no key can be kept, as long as `ready` is False."""
+        """Why no key can be stored while `ready` is False."""
         self.uid = ""
-        """The account's UID; empty while it is not known."""
+        """The account's UID; empty while unknown."""
         self._disk = disk
         self._clock = clock
         self._secret_backend = secret_backend
@@ -374,7 +373,7 @@ class AccountKeys:
         self._key_store: KeyStore | None = None
 
     async def open(self, folder: Path | None) -> None:
-        """Open the key store; where it cannot be used, `trouble` says why."""
+        """Open the key store; if it cannot be used, `trouble` says why."""
         try:
             self._key_store = await self._disk.run(KeyStore, folder, self._secret_backend)
         except KeyStoreUnusable as problem:
@@ -396,7 +395,7 @@ class AccountKeys:
         return await self._disk.run(self._opened().secrets, name)
 
     async def reserve(self, intent: str, kind: str, requested_keys: Sequence[RequestedKey]) -> list[str]:
-        """Take a name for each key that is about to be asked for, and keep its passphrase; the names."""
+        """Take a name for each key that is about to be requested, and store its passphrase; return the names."""
         names: list[str] = []
         try:
             for key in requested_keys:
@@ -409,16 +408,16 @@ class AccountKeys:
         return names
 
     async def discard(self, names: Sequence[str]) -> None:
-        """Give reserved names free again, as far as the disk takes it."""
+        """Release reserved names, as far as the disk allows."""
         if self._key_store is None:
             return
         for name in names:
-            # A passphrase without a key does no harm where it cannot be removed.
+            # A passphrase without a key does no harm if it cannot be removed.
             with suppress(KeyStoreUnusable):
                 await self._disk.run(self._key_store.discard, name)
 
     async def save(self, unsaved: UnsavedKeys, intent: str) -> None:
-        """Save issued keys, which the exchange sends only once, to the disk; synced when this returns."""
+        """Save issued keys, which the exchange sends only once, to disk; synced on return."""
         await self._disk.run(unsaved.save, self._opened(), intent, self._clock.wall_ms())
 
     @property
@@ -426,7 +425,7 @@ class AccountKeys:
         return self._make_profile is not None
 
     async def make_profile(self, name: str, key: StoredKey) -> str:
-        """Make a profile of a key and return its file; raises ProfileNotWritten too."""
+        """Make a profile from a key and return its file; raises ProfileNotWritten too."""
         if self._make_profile is None:
             raise ProfileNotWritten("This session has no directory for profiles.")
         if not key.complete:
@@ -444,7 +443,7 @@ class AccountKeys:
 class UnsavedKeys:
     """The keys of one reply: `issued` in the order of `requested`, under reserved `names`, and `others`.
 
-    `reply` is the received reply, with its secrets covered; `acknowledged` whether the journal has it.
+    `reply` is the reply with its secrets masked; `acknowledged` means that the journal has it.
     """
 
     kind: CreationKind
@@ -457,7 +456,7 @@ class UnsavedKeys:
     other_names: list[str] = field(default_factory=list)
 
     def save(self, key_store: KeyStore, intent: str, at_ms: int) -> None:
-        """Put all of it on disk, or try so again; raises KeyStoreUnusable."""
+        """Save all keys to disk, again if it failed before; raises KeyStoreUnusable."""
         for name, issued_key in zip(self.names, self.issued, strict=True):
             if issued_key is not None:
                 key_store.store(name, issued_key)
@@ -480,7 +479,7 @@ class UnsavedKeys:
 
 
 def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
-    """The result of a requested key, by the issued key saved under its name."""
+    """Return the result of a requested key, from the issued key saved under its name."""
     if issued_key is None:
         return CreatedItem(title, "not in the reply: it may have been created", None)
     uid = f": UID {issued_key.uid}" if issued_key.uid else ""
@@ -494,10 +493,11 @@ def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
 def match_issued_keys(
     requested_keys: Sequence[RequestedKey], rows: Sequence[object], undecodable_rows: Sequence[UndecodableRow]
 ) -> tuple[list[IssuedKey | None], list[IssuedKey]]:
-    """The key issued for each requested one, in that order, and the keys that belong to none of them for certain.
+    """Match issued keys with the requested ones; return one for each, in order, and the unmatched rest.
 
-    The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
-    else to the note it carries, else, where nothing is missing, to its place. A row that comes twice is one.
+    The exchange returns names changed (masked, like an e-mail address). A row belongs to the requested name that its
+    name begins with, else to the note it carries, else to its position if no row is missing. A repeated row counts
+    once.
     """
     rows = [row for at, row in enumerate(rows) if row not in rows[:at]]
     issued_keys = [_issued_key(row) for row in rows] + [_saved(row.received) for row in undecodable_rows]
@@ -505,7 +505,7 @@ def match_issued_keys(
     labels = [requested_key.label for requested_key in requested_keys]
     free_rows = set(range(len(issued_keys)))
     row_of: dict[int, int] = {}
-    """The index of a row by that of the key requested."""
+    """The index of a row by the index of its requested key."""
 
     def take_only(key_index: int, row_indexes: list[int]) -> None:
         if len(row_indexes) == 1:
@@ -545,7 +545,7 @@ def _issued_key(row: object) -> IssuedKey:
 
 
 def _saved(received: object) -> IssuedKey:
-    """The saved part of a row that could not be read: the exchange sends the secret in it only once."""
+    """Return the usable part of an unreadable row: the exchange sends the secret in it only once."""
     row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
     return IssuedKey(
         str(row.get("subAccountApiKey") or row.get("apikey") or ""),
@@ -557,13 +557,13 @@ def _saved(received: object) -> IssuedKey:
 
 
 def masked_secrets(received: object) -> dict[str, Any]:
-    """A row as the journal may hold it: enough to find the key at the exchange and delete it, too little to use it."""
+    """Return a row for the journal: enough to find and delete the key at the exchange, too little to use it."""
     row: Mapping[str, Any] = received if isinstance(received, Mapping) else {}
     return {name: _masked(name, value) for name, value in row.items()}
 
 
 def _masked(name: str, value: Any) -> Any:
-    """Nothing of a secret, and the two ends of a key; nothing of one so short that they would be most of it."""
+    """Mask a secret, and a key except for its two ends; a short key is masked whole."""
     if isinstance(value, SecretStr):
         return "***"
     if name not in _KEY_FIELDS or not value:
@@ -573,7 +573,7 @@ def _masked(name: str, value: Any) -> Any:
 
 
 def _secret_in(row: Mapping[str, object]) -> SecretStr | None:
-    """The secret as it came, whatever its type."""
+    """Return the secret of a row; None if it is missing or empty."""
     secret = row.get("secretKey") or row.get("secret")
     return secret if isinstance(secret, SecretStr) and secret.get_secret_value() not in ("", "null") else None
 

@@ -1,6 +1,6 @@
-"""The kinds of creations, each with the rules that its request and its form are held to.
+"""The kinds of creations, each with the rules of its request and form.
 
-What is typed is never repeated in a problem: it may be a passphrase.
+A problem never repeats typed text: it may be a passphrase.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class CreationKind(StrEnum):
 
     @property
     def gives_keys(self) -> bool:
-        """Whether the exchange answers with a key, whose passphrase the request carries."""
+        """Whether the exchange answers with a key, whose passphrase is in the request."""
         return any(parameter.secret for parameter in CREATION_RULES[self].row.parameters.values())
 
 
 @dataclass(frozen=True, slots=True)
 class CreationRules:
-    """The rules of one kind: its request, the request of one row of its form, and who may have it.
+    """The rules of one kind: its request, the request of one form row, and who may use it.
 
-    `authority` is the exchange's name of the permission, where it reports a key's (GET /api/v2/spot/account/info);
-    `account_kind` the kind of account it is for, None where any may have it; `most` how many one request creates.
+    `authority` is the exchange's name of the permission, as reported by GET /api/v2/spot/account/info; `account_kind`
+    the required kind of account, None if any will do; `most` how many one request creates.
     """
 
     request: type[CreationRequest]
@@ -91,7 +91,7 @@ class RequestedKey:
 
 
 def requested_keys_of(request: CreationRequest) -> tuple[RequestedKey, ...]:
-    """The keys that a request asks for; a broker's sub-account has none."""
+    """Return the keys that a request asks for; a broker's sub-account has none."""
     if isinstance(request, CreateCopyKeyRequest):
         return (RequestedKey(COPY_TITLE, request.passphrase),)
     if isinstance(request, CreateSubaccountRequest):
@@ -103,7 +103,7 @@ def requested_keys_of(request: CreationRequest) -> tuple[RequestedKey, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
-    """A checked form: the request once nothing is wrong or missing, and the problems, row by row and by field."""
+    """A checked form: the request if every field is valid, and the problems and missing fields, row by row."""
 
     request: CreationRequest | None
     problems: tuple[Mapping[str, str], ...]
@@ -111,7 +111,7 @@ class CheckedForm:
 
 
 def rows_of(kind: CreationKind) -> int:
-    """How many rows the form has: as many as one request may create."""
+    """Return how many rows the form has: as many as one request may create."""
     return CREATION_RULES[kind].most
 
 
@@ -120,7 +120,7 @@ def creation_fields(kind: CreationKind) -> tuple[FormField, ...]:
 
 
 def check_form(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> CheckedForm:
-    """Hold what was typed to the rules of the request; a row with nothing in it is none."""
+    """Check typed text by the rules of the request; an empty row is ignored."""
     problems: list[dict[str, str]] = []
     missing: list[tuple[str, ...]] = []
     values: list[dict[str, Any]] = []
@@ -162,7 +162,7 @@ def _request_of(kind: CreationKind, rows: Sequence[Mapping[str, Any]]) -> Creati
 
 @dataclass(frozen=True, slots=True)
 class CreatedItem:
-    """The result for a requested sub-account or key; `entry` names it in the key store, `good` is None in doubt."""
+    """The result for a requested sub-account or key; `entry` is its name in the key store; `good` is None in doubt."""
 
     title: str
     sentence: str
@@ -172,9 +172,9 @@ class CreatedItem:
 
 @dataclass(frozen=True, slots=True)
 class CreationStatus:
-    """The status of a creation: its state and its meaning, the next step, and a row per sub-account or key.
+    """The status of a creation: its state and meaning, the next step, and a row for each sub-account or key.
 
-    `kept` is whether every issued key is on disk; one that is not is in memory, and can be saved again.
+    `kept` means that every issued key is on disk; an unsaved key is in memory and can be saved again.
     """
 
     intent: str
@@ -201,13 +201,13 @@ def titles_of(request: CreationRequest) -> tuple[str, ...]:
 
 
 def requested_names(journalled: object) -> tuple[str, ...]:
-    """The names of the sub-accounts in a request as the journal has it; none of a request for another kind."""
+    """Return the names of the sub-accounts in a journalled request; none for another kind."""
     rows = journalled if isinstance(journalled, list) else []
     return tuple(str(row.get("subAccountName", "")) for row in rows)
 
 
 def what_to_do(kind: CreationKind, names: Sequence[str]) -> str:
-    """The doubt after a lost reply, where to look for these sub-accounts, and the next steps there."""
+    """Return the doubt after a lost reply, where to look for these sub-accounts, and the next steps there."""
     if kind is CreationKind.BROKER_SUBACCOUNT:
         return (
             "The sub-account may exist. Check the broker's sub-accounts on the exchange's site, then release this. "

@@ -1,4 +1,4 @@
-"""Every field of the interface as a column to be chosen: what it looks like follows from its type and name."""
+"""Every field of the interface as a column to choose; its look follows from its type and name."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _PRICES: Final = re.compile(r"[pP]rice(Avg)?$|^(takeProfit|stopLoss)$")
 
 
 def field_columns(record: type[Record], taken: Collection[str]) -> Iterator[Column[object]]:
-    """A column for each field of a record, but for those whose names are taken."""
+    """Yield a column for each field of a record, except for the names taken."""
     return (_field_column(record, name) for name in record.names() if name not in taken)
 
 
 def _field_column(model: type[Record], name: str) -> Column[object]:
-    """The column of a field by its annotation; unknown where no record is behind a row."""
+    """Make the column of a field by its annotation; unknown for a row without a record."""
     attribute = model._attributes[name]
     field = model.model_fields[attribute]
     title = field_title(name)
@@ -89,7 +89,7 @@ def _holds_decimal(annotation: object) -> bool:
 
 
 def field_title(name: str) -> str:
-    """The title of a field of the interface that no table gives another one."""
+    """Return the title of a field that no table names."""
     if name in _TITLES:
         return _TITLES[name]
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)

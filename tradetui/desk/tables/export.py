@@ -1,8 +1,8 @@
-"""A table as shown, for a spreadsheet or a script: CSV or JSON, its columns, its order, every digit.
+"""Exports a table as shown to CSV or JSON: its columns, its order, every digit.
 
-Numbers and words are as received, nested values as JSON; a time is there twice, as received (`cTime`)
-and in ISO 8601 UTC (`cTimeUtc`). What is not given is empty in CSV and null in JSON. Text that a spreadsheet would run
-as a formula, or read as a number with other digits, gets an apostrophe before it in CSV.
+Numbers and words are as received, nested values as JSON. A time is written twice, as received (`cTime`) and in ISO 8601
+UTC (`cTimeUtc`). A missing value is empty in CSV and null in JSON. Text that a spreadsheet would run as a formula, or
+change as a number, gets an apostrophe before it in CSV.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tradetui.wire.text import csv_row, escaped
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?(E[+-]?\d+)?", re.ASCII)
-# A spreadsheet keeps 15 digits of a number, drops zeros before it, and takes 12E3 for 12000.
+# A spreadsheet keeps 15 digits of a number, drops leading zeros, and reads 12E3 as 12000.
 _CHANGED_BY_A_SPREADSHEET: Final = re.compile(r"\d{16,}|0\d+|\d+(\.\d+)?[eE][+-]?\d+", re.ASCII)
 
 
@@ -38,16 +38,16 @@ class Format(StrEnum):
 
 
 class RowsMissing(Exception):
-    """A row that is shown is not in memory yet; nothing was written."""
+    """A shown row is not in memory yet; nothing was written."""
 
 
 def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[RowT]], form: Format) -> int:
-    """Write the rows in their order, one at a time; gives how many. Raises RowsMissing where one is not there yet."""
+    """Write the rows in order, one at a time; return how many. Raises RowsMissing if a row is not loaded yet."""
     if form is Format.CSV:
         return _write_csv(stream, rows, columns)
     fields, written = _fields(columns), 0
     for written, row in enumerate(_rows_of(rows), 1):
-        # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
+        # A terminal that prints the file gets escapes; parsing it gives the exact text.
         members = ",".join(f"{dump_json(name)}:{escaped(dump_json(_in_json(value(row))))}" for name, value in fields)
         stream.write(f"{',' if written > 1 else '['}\n{{{members}}}")
     stream.write("\n]\n" if written else "[]\n")
@@ -57,23 +57,23 @@ def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[R
 def save_rows(
     path: Path, rows: RowSource[RowT], columns: Sequence[Column[RowT]], form: Format, *, replace: bool = False
 ) -> int:
-    """Write a file that is whole or not there; blocks.
+    """Write a whole file or none; blocks.
 
-    Raises OSError where it cannot be written, as FileExistsError where there is one that is not to be replaced, and
-    RowsMissing where a row is not there yet.
+    Raises OSError if it cannot be written, FileExistsError if the file exists and must not be replaced, and RowsMissing
+    if a row is not loaded yet.
     """
     with atomic_writer(path, overwrite=replace, durable=False) as stream:
         return write_rows(stream, rows, columns, form)
 
 
 def default_name(table: str, account: str, now: datetime, form: Format) -> str:
-    """Such as `fills-main-20261121-064500.csv`: what is in it, whose, when; nothing a path is made of."""
+    """Return a name such as `fills-main-20261121-064500.csv`: table, account, time; without characters of a path."""
     stem = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-.") for word in (table, account))
     return f"{stem.strip('-') or 'table'}-{now:%Y%m%d-%H%M%S}.{form}"
 
 
 class CsvTable(Generic[RowT_contra]):
-    """A table's CSV: the names and, for any row, the cells; the same wherever rows of that table are written."""
+    """The names and cells of a table's CSV, the same wherever its rows are written."""
 
     def __init__(self, columns: Iterable[Column[RowT_contra]]) -> None:
         self._fields = _fields(columns)
@@ -82,7 +82,7 @@ class CsvTable(Generic[RowT_contra]):
         return [csv_cell(name) for name, _ in self._fields]
 
     def cells(self, row: RowT_contra) -> list[str]:
-        """The cells of a row of the desk: a record, one with its product type, or a position."""
+        """Return the cells of a row: a record, a record with its product type, or a position."""
         return [csv_cell(value(row)) for _, value in self._fields]
 
 
@@ -105,7 +105,7 @@ def _rows_of(rows: RowSource[RowT]) -> Iterator[RowT]:
 
 
 def _fields(columns: Iterable[Column[RowT]]) -> list[tuple[str, Callable[[RowT], object]]]:
-    """The name and value of each written column; of a received time, the received value and the moment."""
+    """Return name and value of each written column; a received time gives the received value and the ISO time."""
     fields: list[tuple[str, Callable[[RowT], object]]] = []
     for column in columns:
         if column.is_received_time:
@@ -120,7 +120,7 @@ def _fields(columns: Iterable[Column[RowT]]) -> list[tuple[str, Callable[[RowT],
 
 
 def _received_time(column: Column[RowT], row: RowT) -> object:
-    """A time as it was received, or in Unix milliseconds where that is not at hand."""
+    """Return a time as received, or in Unix milliseconds if the received value is missing."""
     record = record_of(row)
     received = None if record is None else record.received.get(column.id)
     if received not in (None, ""):
@@ -149,15 +149,15 @@ def _value(column: Column[RowT], row: RowT) -> object:
 
 
 def _in_json(value: object) -> object:
-    # Text keeps a number's zeros at its end through every reader of JSON.
+    # As text a number keeps its trailing zeros in every JSON reader.
     return trimmed_digits(value) if isinstance(value, Decimal) else value
 
 
 def csv_cell(value: object) -> str:
-    """One cell: nothing for None, JSON for what is nested; numbers keep their sign and digits.
+    """Write one cell: empty for None, JSON for nested values; numbers keep their sign and digits.
 
-    Text that a spreadsheet would run, or change because it looks like a number, gets an apostrophe before it: an id of
-    19 digits would lose its last four.
+    Text that a spreadsheet would run, or change as a number, gets an apostrophe before it: an id of 19 digits would
+    lose its last four.
     """
     if value is None:
         return ""

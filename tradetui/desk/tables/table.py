@@ -1,4 +1,4 @@
-"""The one registry of tables, of which key bindings, panels, intervals, lookups and `tradetui show` are made."""
+"""The one registry of tables, from which key bindings, panels, intervals, lookups and `tradetui show` are made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TableName(StrEnum):
-    """The name of a table: of its key binding, of what `tradetui show` reads, and of what was chosen for it."""
+    """The name of a table: in its key binding, in `tradetui show`, and in saved choices."""
 
     ACCOUNTS = "accounts"
     POSITIONS = "positions"
@@ -38,7 +38,7 @@ class TableName(StrEnum):
 
 
 class OtherView(NamedTuple):
-    """Another way to show a panel's rows: its title, what it means that there is no row, and its files' names."""
+    """Another view of a panel's rows: its title, its text without rows, and the stem of its file names."""
 
     title: str
     nothing: str
@@ -47,13 +47,12 @@ class OtherView(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[RowT_co]):
-    """One table. Who holds a `Table[object]` knows what it is called, but not what its rows are.
+    """One table; a `Table[object]` has a known name but unknown rows.
 
-    `key` is the key that opens it, `label` its name beside a key, `subject` its rows in the middle of a sentence, and
-    `nothing` says what it means that there is no row. `interval_s` is how often it is read, in seconds; None for what
-    is looked up. `fields_shown` has the fields of the interface whose column has another id, with that. `history_title`
-    is set where every row that was ever seen is kept. `hint` says beside the title how the rows are to be read,
-    `other_view` how else they can be shown.
+    `key` is the key that opens it, `label` its name beside a key, `subject` its rows within a sentence, and `nothing`
+    the text without rows. `interval_s` is the seconds between reads; None for a lookup. `fields_shown` maps fields of
+    the interface to the ids of their columns if these differ. `history_title` is set if every row ever seen is kept.
+    `hint`, beside the title, says how to read the rows; `other_view` is another way to show them.
     """
 
     name: TableName
@@ -77,12 +76,12 @@ class Table(Generic[RowT_co]):
 
     @property
     def view(self) -> TableView[RowT_co]:
-        """Its columns, and what stands under the rows."""
+        """The columns and the footer."""
         return cast("TableView[RowT_co]", _views()[self.name])
 
     @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
-        """The columns that are shown where nobody chose any."""
+        """The columns shown if none were chosen."""
         return self.view.columns
 
     @property
@@ -94,7 +93,7 @@ class Table(Generic[RowT_co]):
         return (*chosen, *field_columns(self.endpoint.row, taken))
 
     def title_of(self, name: str) -> str:
-        """The title of the column of a field, or of a figure by its column's id; empty where there is no column."""
+        """Return the title of the column of a field or of a column id; empty if there is no such column."""
         column_id = self.fields_shown.get(name, name)
         titles = (column.title for column in (*self.columns, *self.view.more_columns) if column.id == column_id)
         return next(titles, "")
@@ -106,7 +105,7 @@ class Table(Generic[RowT_co]):
 
 @cache
 def _views() -> Mapping[TableName, object]:
-    """Loads the columns of all tables, which nobody needs before there are rows."""
+    """Load the columns of all tables, which nothing needs before there are rows."""
     from tradetui.desk.tables.cells.column import TableView
     from tradetui.desk.tables.columns import accounts, fills, orders, positions, shared_columns, triggers
 
@@ -246,4 +245,4 @@ LOOKUPS: Final[Mapping[str, Table[Record]]] = {
     table.name: table for table in (SPOT_FILLS, SPOT_BILLS, CONVERTS, TRANSFERS, EMAILS)
 }
 TABLES: Final[Mapping[str, Table[object]]] = {**PANELS, **LOOKUPS}
-"""All of them by name, in the order of their keys."""
+"""All tables by name, in the order of their keys."""

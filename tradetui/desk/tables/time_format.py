@@ -1,4 +1,4 @@
-"""Moments as the screen writes them, each in one way."""
+"""Times as the screen writes them, each form in one place."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ _UTC_TIME: Final = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")
 
 
 def date_text(day: date, today: date | None) -> str:
-    """Such as `8 Nov`; with the year where that is not today's, or nobody knows today."""
+    """Write a date such as `8 Nov`; with the year if it is not today's, or today is unknown."""
     return f"{day.day} {day:%b}" if today is not None and day.year == today.year else f"{day.day} {day:%b %Y}"
 
 
 def dated_text(local: datetime, today: date | None) -> str:
-    """Day and time of a moment in its own zone, such as `8 Nov 14:03`, where the day is to be said even of today."""
+    """Write day and time in the time's own zone, such as `8 Nov 14:03`, even for today."""
     return f"{date_text(local.date(), today)} {local:%H:%M}"
 
 
 def moment_text(moment: datetime, zone: tzinfo, today: date | None, *, seconds: bool = False) -> str:
-    """The time, such as `14:03` or `14:03:22`, and the day before it unless that is today."""
+    """Write the time, such as `14:03` or `14:03:22`, with the date before it unless it is today."""
     local = moment.astimezone(zone)
     clock = f"{local:%H:%M:%S}" if seconds else f"{local:%H:%M}"
     return clock if local.date() == today else f"{date_text(local.date(), today)} {clock}"
 
 
 def short_moment_text(moment: datetime, zone: tzinfo, today: date | None) -> str:
-    """The time of today alone, such as `14:03`; the day of another day, `20 Nov`, or its month, `Nov'25`."""
+    """Write the time today, such as `14:03`; for another day the date, `20 Nov`, or the month, `Nov'25`."""
     local = moment.astimezone(zone)
     if local.date() == today:
         return f"{local:%H:%M}"
@@ -35,14 +35,14 @@ def short_moment_text(moment: datetime, zone: tzinfo, today: date | None) -> str
 
 
 def zoned_text(moment: datetime, zone: tzinfo) -> str:
-    """Date and time to the second with the zone, such as `2026-07-31 14:03:22 NZST`, for what a command prints."""
+    """Write date and time to the second with the zone, such as `2026-07-31 14:03:22 NZST`, for commands."""
     return f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def with_zoned_times(sentence: str, zone: tzinfo) -> str:
-    """A sentence with its times in a zone: the rules of a request know none, and name times in UTC.
+    """Convert the UTC times in a sentence to a zone; the rules of a request only know UTC.
 
-    What only looks like a time stays as it is, since a refusal repeats what was typed.
+    Text that only looks like a time stays as it is, since a refusal quotes typed text.
     """
 
     def zoned(time: re.Match[str]) -> str:
@@ -55,11 +55,11 @@ def with_zoned_times(sentence: str, zone: tzinfo) -> str:
 
 
 def is_utc_text(text: str) -> bool:
-    """Whether a text is a time in the form of a request's rules."""
+    """Whether a text is a UTC time as the rules of a request write it."""
     return _UTC_TIME.fullmatch(text) is not None
 
 
 def exact_moment_text(moment: datetime, zone: tzinfo) -> str:
-    """Date and time to the millisecond with the zone, such as `2026-07-31 14:03:22.120 UTC`."""
+    """Write date and time to the millisecond with the zone, such as `2026-07-31 14:03:22.120 UTC`."""
     local = moment.astimezone(zone)
     return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03d} {local:%Z}"

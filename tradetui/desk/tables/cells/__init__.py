@@ -1,1 +1,1 @@
-"""Columns and the format of their text; nothing here imports a model."""
+"""Columns and the format of their text; imports no model."""

@@ -1,6 +1,6 @@
-"""The format of a table's cells: the zone of its times, the places of prices and sizes that rows have shown.
+"""The format of a table's cells: the time zone, and the decimals of prices and sizes seen in rows.
 
-Values as text: thousands apart, signs where profit is meant, `—` for unknown, `<0.01` for what rounds to nothing.
+Values as text: thousands separated, signs for profits, `—` for unknown, `<0.01` for a value that would round to zero.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Final, NamedTuple
 
 UNKNOWN: Final = "—"
 CONVERTED: Final = "~"
-"""Before a figure that was worked out, or turned over from another coin."""
-# Roomy enough that no figure the models let through is refused; what is beyond it is shown with its exponent.
+"""Marks a figure that was computed, or converted from another coin."""
+# Large enough for every figure the models accept; a larger one is shown with its exponent.
 _ROOMY: Final = Context(prec=200, rounding=ROUND_HALF_EVEN)
 _LARGEST_EXPONENT: Final = 60
 _MOST_PLACES: Final = 100
 _TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_HALF_EVEN)
 MONEY_PLACES: Final = 2
-"""Decimals of money in a dollar coin, and of per cent."""
+"""Decimals of money in a dollar coin, and of percentages."""
 FEE_PLACES: Final = 4
-"""Decimals of a fee in a dollar coin that stands alone."""
+"""Decimals of a single fee in a dollar coin."""
 LONGEST_DERIVED: Final = 8
-"""Decimals of a figure that was worked out, where nothing says how many suit it."""
+"""Decimals of a computed figure without a known precision."""
 FEWEST_COIN_PLACES: Final = 4
 MOST_COIN_PLACES: Final = 8
-"""Decimals of money in another coin, if its price is unknown."""
+"""Decimals of money in another coin whose price is unknown."""
 
 
 def number(
     value: Decimal | int | None, *, signed: bool = False, places: int | None = None, at_most: int | None = None
 ) -> str:
-    """A number with thousands apart and its own digits.
+    """Write a number with thousands separated and its own digits.
 
-    `places` gives it exactly so many, and shows what would round to nothing as less than the last of them, `<0.01`;
-    `at_most` cuts a derived figure's endless ones and idle zeros, and leaves a small one its first two digits.
-    `signed` writes a plus before what is above zero.
+    `places` gives it exactly that many decimals, and writes a value that would round to zero as `<0.01`. `at_most` cuts
+    the decimals of a computed figure and its trailing zeros, but keeps two significant digits. `signed` writes a plus
+    before a positive number.
     """
     if value is None:
         return UNKNOWN
@@ -52,7 +52,7 @@ def number(
             return f"{sign}<{Decimal((0, (1,), -places)):f}"
         exact = rounded
     elif at_most is not None and decimals(exact) > at_most:
-        # A small amount is not nothing: it keeps its first two digits.
+        # A small amount is not zero: it keeps two significant digits.
         exact = (_rounded(exact, at_most) or _TWO_DIGITS.plus(exact)).normalize(_ROOMY)
     text = f"{exact:,f}"
     if not exact:
@@ -61,12 +61,12 @@ def number(
 
 
 def percent(value: Decimal | None) -> str:
-    """A part as per cent with two places and the sign of per cent."""
+    """Write a fraction as per cent with two decimals and the sign %."""
     return UNKNOWN if value is None else f"{percent_points(value)} %"
 
 
 def percent_points(value: Decimal | None, *, signed: bool = False, exact: bool = False) -> str:
-    """A part in per cent with two places, or all where it is to be exact, for a column whose title says per cent."""
+    """Write a fraction in per cent with two decimals, or all if `exact`, for a column whose title says per cent."""
     if value is None:
         return UNKNOWN
     hundredfold = value.scaleb(2, _ROOMY) if value.is_finite() else value
@@ -76,12 +76,12 @@ def percent_points(value: Decimal | None, *, signed: bool = False, exact: bool =
 
 
 def coin_places(price: Decimal) -> int:
-    """Decimals of an amount of a coin that is worth so many dollars: the last of them is worth about a cent."""
+    """Return the decimals of an amount of a coin at this dollar price: the last decimal is worth about a cent."""
     return min(MOST_COIN_PLACES, max(FEWEST_COIN_PLACES, price.adjusted() + 3))
 
 
 def instant(value: datetime, zone: tzinfo) -> str:
-    """A moment without loss: ISO 8601 with milliseconds and the zone's offset."""
+    """Write a time without loss: ISO 8601 with milliseconds and the zone's offset."""
     return value.astimezone(zone).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -99,7 +99,7 @@ def _rounded(value: Decimal, places: int) -> Decimal:
 
 
 class Precision(NamedTuple):
-    """The decimals of a symbol's prices and of its sizes; None where unknown."""
+    """The decimals of a symbol's prices and sizes; None if unknown."""
 
     price: int | None = None
     size: int | None = None
@@ -110,36 +110,36 @@ UNKNOWN_PRECISION: Final = Precision()
 
 @dataclass(frozen=True, slots=True)
 class CellFormat:
-    """What the text of a cell depends on beside its row. Export, copy, order and requests never depend on it."""
+    """The settings that a cell's text depends on besides its row; export, copy, order and requests ignore them."""
 
     zone: tzinfo = UTC
     precisions: Mapping[str, Precision] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    """By symbol in capitals."""
+    """By upper-case symbol."""
     exact: bool = False  # whether figures show every digit
     coin_places: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    """The decimals of money, by coin in capitals."""
-    today: date | None = None  # in `zone`: a moment of this day shows its time, one of another day its day
-    summed_day: date | None = None  # the day that the sums are of; None where they are of all rows
+    """The decimals of money, by upper-case coin."""
+    today: date | None = None  # in `zone`: a time of this day shows its time, one of another day its date
+    summed_day: date | None = None  # the day whose rows are summed; None for all rows
 
     def precision_of(self, symbol: str | None) -> Precision:
         return self.precisions.get((symbol or "").upper(), UNKNOWN_PRECISION)
 
 
 DEFAULT_FORMAT: Final = CellFormat()  # times in UTC, figures rounded, no symbol's decimals known
-DECIMALS_LIMIT: Final = 18  # that a contract may have; a figure with more says nothing about its contract
+DECIMALS_LIMIT: Final = 18  # of a contract at most; a figure with more says nothing about its contract
 
 
 class SeenPrecisions:
-    """The precision of each symbol, as far as the figures of its rows have shown it."""
+    """The precision of each symbol, as far as its rows have shown it."""
 
     def __init__(self) -> None:
         self.by_symbol: Mapping[str, Precision] = MappingProxyType({})
-        """By symbol in capitals; it is never changed, but replaced when something was learned."""
+        """By upper-case symbol; it is never changed, but replaced."""
 
     def see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]], *, known: Container[str] = ()) -> bool:
-        """Learn from symbols with a price and a size; returns whether something was learned.
+        """Learn from symbols with a price and a size; True if anything was learned.
 
-        Symbols in `known`, in capitals, are passed over: their precision is known from elsewhere.
+        Symbols in `known` (upper case) are skipped: their precision is known from elsewhere.
         """
         learned: dict[str, Precision] = {}
         for symbol, price, size in figures:
@@ -156,6 +156,6 @@ class SeenPrecisions:
 
 
 def _more_decimals(before: int | None, figure: Decimal | None) -> int | None:
-    """The decimals known so far, or those of a figure where it has more and is within the limit."""
+    """Return the decimals known so far, or a figure's if it has more and is within the limit."""
     places = None if figure is None else decimals(figure)
     return before if places is None or places > DECIMALS_LIMIT else max(before or 0, places)

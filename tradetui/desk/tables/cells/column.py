@@ -1,11 +1,11 @@
-"""Columns, the makers of the common kinds, and which of them a table shows with which sums.
+"""Columns, the makers of the common kinds, and the view that chooses columns and sums of a table.
 
-Makes columns of figures; rounding is for the eye, and a column's value keeps every digit.
+Makes columns of figures; only the text is rounded, a column's value keeps every digit.
 
-Every field of the interface is a column already (`every_field`). A further one has its field's name where it has one. A
-cell is drawn from its row alone, and does not change with time while the row stays the same. Where room is short, the
-last column of a list goes first, and those that `ranked` keeps longest go last. A field of a fill that is to be shown
-for an order needs a sum in `rows/filled_order`.
+Every field of the interface is already a column (`every_field`). A further column has its field's name if it has one.
+A cell depends on its row alone, and does not change with time while the row stays the same. If room is short, the last
+column of a list is dropped first, and the columns that `ranked` keeps longest last. A field of a fill that is shown for
+an order needs a sum in `rows/filled_order`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from tradetui.trading.contract_math import is_dollar
 from tradetui.wire.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
-UNRANKED: Final = 1000  # the rank of a column that was given none: it goes before those that have one
+UNRANKED: Final = 1000  # the rank of a column without one: it is dropped before the ranked ones
 
 
 class Tone(StrEnum):
-    """The meaning of a cell's text; a theme gives each a colour, and the text alone says it too."""
+    """The meaning of a cell's text; a theme gives each a colour, but the text alone is enough."""
 
     PLAIN = "plain"
     MUTED = "muted"
@@ -54,32 +54,32 @@ class Tone(StrEnum):
 
 
 class Column(NamedTuple, Generic[RowT_contra]):
-    """One column of a kind of row."""
+    """One column of a table."""
 
-    id: str  # the interface's name of the field, where it is one
+    id: str  # the interface's name of the field, if it is one
     title: str
-    width: int  # in cells; a column of numbers gets wider where one does not fit
-    value: Callable[[RowT_contra], object]  # what is exported, and sorted by where there is no `order`
-    text: Callable[[RowT_contra, CellFormat], str]  # what is shown
+    width: int  # in characters; a column of numbers grows if a number does not fit
+    value: Callable[[RowT_contra], object]  # exported, and the sort key if there is no `order`
+    text: Callable[[RowT_contra, CellFormat], str]  # shown
     right: bool = False
     tone: Callable[[RowT_contra], Tone] | None = None
-    unit: str = ""  # what the figure is in; "" where the row itself says it
-    order: Callable[[RowT_contra], object] | None = None  # what is sorted by where the value sorts badly
-    is_received_time: bool = False  # such a time is exported twice: as it was received, and as people read it
-    rank: int = UNRANKED  # where room is short the column with the greatest goes first, of equal ones the last
+    unit: str = ""  # of the figure; "" if the row names it
+    order: Callable[[RowT_contra], object] | None = None  # the sort key, if the value is none
+    is_received_time: bool = False  # such a time is exported twice: as received and in ISO 8601
+    rank: int = UNRANKED  # if room is short, the column with the highest rank is dropped first; of equal ones the last
     sources: tuple[tuple[str, Callable[[RowT_contra], object]], ...] = ()
-    """The interface's fields that the column puts into words, by name: exported too, and matched by a filter."""
+    """The interface's fields that the column rephrases, by name; they are exported too, and matched by a filter."""
     short: Callable[[RowT_contra, CellFormat], str] | None = None
-    """What is shown where there is no room for `text`; no wider than the title."""
+    """The text if there is no room for `text`; no wider than the title."""
 
     def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
-        """The drawn text. A field that came and could not be read shows its text as it came, with a question mark."""
+        """Return the shown text; an unreadable field shows its received text with a question mark."""
         if (unreadable := unreadable_text(row, self.id)) is not None:
             return f"{unreadable}{UNREADABLE_MARK}", Tone.WARN
         return self.text(row, cell_format), Tone.PLAIN if self.tone is None else self.tone(row)
 
     def exact(self, row: RowT_contra, cell_format: CellFormat) -> str:
-        """The value without loss, as it is copied: all digits and no thousands marks, moments in ISO 8601."""
+        """Return the value without loss, for copying: all digits, no thousands separators, times in ISO 8601."""
         if (unreadable := unreadable_text(row, self.id)) is not None:
             return unreadable
         value = self.value(row)
@@ -94,14 +94,14 @@ class Column(NamedTuple, Generic[RowT_contra]):
         return self.text(row, cell_format)
 
     def sort_key(self, row: RowT_contra) -> object:
-        """The key that rows are ordered by; None sorts last."""
+        """Return the sort key of a row; None sorts last."""
         return (self.order or self.value)(row)
 
 
 def ranked(*columns: Column[RowT], kept_longest: str) -> tuple[Column[RowT], ...]:
-    """The columns with ranks from 1 on in the order of `kept_longest`, ids with commas between; others keep theirs.
+    """Rank the columns from 1 in the order of `kept_longest`, ids separated by commas; others keep their ranks.
 
-    Raises ValueError where no column has one of the ids.
+    Raises ValueError if no column has one of the ids.
     """
     ranks = {id_: rank for rank, id_ in enumerate(kept_longest.split(","), 1)}
     by_rank = tuple(column._replace(rank=ranks.pop(column.id, column.rank)) for column in columns)
@@ -111,7 +111,7 @@ def ranked(*columns: Column[RowT], kept_longest: str) -> tuple[Column[RowT], ...
 
 
 def unreadable_text(row: object, field: str) -> str | None:
-    """The text of a field, by the interface's name, that came and could not be read; None of every other."""
+    """Return the received text of a field (by the interface's name) that could not be read; else None."""
     unreadable: Mapping[str, str] | None = getattr(row, "unreadable", None)
     return unreadable.get(field) if unreadable else None
 
@@ -133,7 +133,7 @@ def text_column(
 
 
 def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | None]) -> Column[RowT]:
-    """An id: text that is ordered like the number it mostly is."""
+    """Make a column of ids, sorted like the numbers they mostly are."""
 
     def order(row: RowT) -> tuple[int, str] | None:
         text = value(row)
@@ -145,14 +145,14 @@ def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | No
 def number_column(
     id_: str, title: str, width: int, value: Callable[[RowT], Decimal | int | None], *, unit: str = ""
 ) -> Column[RowT]:
-    """A figure in a unit that no rule of rounding is made for: it is shown with all its digits."""
+    """Make a column of figures in a unit without a rule of rounding: all digits are shown."""
     return Column(id_, title, width, value, lambda row, _: number(value(row)), right=True, unit=unit)
 
 
 def time_column(
     id_: str, title: str, value: Callable[[RowT], datetime | None], *, received: bool = True
 ) -> Column[RowT]:
-    """A moment to the second, from a reply of the exchange if `received`; copied and exported with milliseconds."""
+    """Make a column of times to the second, from the exchange if `received`; copied and exported with milliseconds."""
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         moment = value(row)
@@ -162,7 +162,7 @@ def time_column(
 
 
 def narrow_time(column: Column[RowT]) -> Column[RowT]:
-    """The column of moments, shown to the minute; where room is short, a moment of another day shows its day alone."""
+    """Show a column of times to the minute; if room is short, only the date for other days."""
 
     def shown(as_text: Callable[[datetime, tzinfo, date | None], str], row: RowT, cell_format: CellFormat) -> str:
         moment = column.value(row)
@@ -171,16 +171,16 @@ def narrow_time(column: Column[RowT]) -> Column[RowT]:
     return column._replace(text=partial(shown, moment_text), width=6, short=partial(shown, short_moment_text))
 
 
-TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]  # of the row under the rows, by column id
+TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]  # of the row below the rows, by column id
 
 
 class Footer(NamedTuple):
-    """The footer of a table: a row of totals, and a note under that."""
+    """The footer of a table: a row of totals, and a note below it."""
 
     totals: TotalTexts = MappingProxyType({})
     note: str = ""
-    short_note: str | None = None  # in the note's place, where all totals that the note repeats are shown whole
-    noted_totals: frozenset[str] | None = None  # column ids of the totals that the note repeats; None: all of them
+    short_note: str | None = None  # replaces the note if all totals that the note repeats are visible
+    noted_totals: frozenset[str] | None = None  # column ids of the totals that the note repeats; None: all
 
     @property
     def repeated_totals(self) -> TotalTexts:
@@ -189,26 +189,26 @@ class Footer(NamedTuple):
 
 
 class TableView(NamedTuple, Generic[RowT_co]):
-    """The columns of one table, and its footer."""
+    """The columns of a table, and its footer."""
 
     columns: tuple[Column[RowT_co], ...]
-    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None  # those that suit these rows
-    more_columns: tuple[Column[RowT_co], ...] = ()  # not shown before they are chosen
+    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None  # suit these rows
+    more_columns: tuple[Column[RowT_co], ...] = ()  # hidden until chosen
     footer: Callable[[Iterable[RowT_co], CellFormat], Footer] | None = None
-    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None  # the one figure of a panel out of sight
+    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None  # the one figure of a hidden panel
 
 
 def money(amount: Decimal | None, coin: str | None, cell_format: CellFormat, *, signed: bool = False) -> str:
-    """An amount of a coin: two decimals in dollar coins, four to eight in others by what the coin is worth."""
+    """Write an amount of a coin: two decimals in dollar coins, four to eight in others by the coin's price."""
     if amount is None or cell_format.exact:
         return number(amount, signed=signed, at_most=LONGEST_DERIVED)
     return number(amount, signed=signed, places=_money_places(amount, coin, cell_format, MONEY_PLACES))
 
 
 def fee(amount: Decimal | None, coin: str | None, cell_format: CellFormat) -> str:
-    """A fee that stands alone: four decimals in dollar coins, since most are a few cents.
+    """Write a single fee: four decimals in dollar coins, since most fees are a few cents.
 
-    No fee is the result of a division: an exact one is shown with all its digits.
+    No fee is the result of a division, so an exact one is shown with all its digits.
     """
     if amount is None or cell_format.exact:
         return number(amount, signed=True)
@@ -221,21 +221,21 @@ def _money_places(amount: Decimal, coin: str | None, cell_format: CellFormat, in
     by_worth = cell_format.coin_places.get((coin or "").upper())
     if by_worth is not None:
         return by_worth
-    # Nobody knows what the coin is worth: its own digits, without idle zeros.
+    # The coin's price is unknown: show its own digits without trailing zeros.
     return min(MOST_COIN_PLACES, max(FEWEST_COIN_PLACES, decimals(amount.normalize())))
 
 
 def price(amount: Decimal | None, symbol: str | None, cell_format: CellFormat, *, derived: bool = False) -> str:
-    """A price with the places of its contract's step, where they are known; else with its own digits.
+    """Write a price with the decimals of its contract's step if known, else with its own digits.
 
-    One that is `derived` was worked out, and may have no end.
+    A `derived` price was computed, and may have endless decimals.
     """
     places = None if cell_format.exact else cell_format.precision_of(symbol).price
     return number(amount, places=places, at_most=LONGEST_DERIVED if derived else None)
 
 
 def size(amount: Decimal | None, symbol: str | None, cell_format: CellFormat) -> str:
-    """A size with at least the places of its contract's step; it is never rounded."""
+    """Write a size with at least the decimals of its contract's step; it is never rounded."""
     step_places = None if cell_format.exact else cell_format.precision_of(symbol).size
     if amount is None or step_places is None or decimals(amount) >= step_places:
         return number(amount)
@@ -251,7 +251,7 @@ def price_column(
     *,
     derived: bool = False,
 ) -> Column[RowT]:
-    """Prices; `derived` says that some rows' were worked out."""
+    """Make a column of prices; `derived` means that some were computed."""
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return price(value(row), symbol(row), cell_format, derived=derived)
@@ -279,9 +279,9 @@ def money_column(
     signed: bool = False,
     unit: str = "margin coin",
 ) -> Column[RowT]:
-    """Money in the coin of each row, `signed` where it may go either way; `profit` gives it the tone of its sign too.
+    """Make a column of money in each row's coin; `signed` writes a plus, `profit` also sets the tone by the sign.
 
-    A deposit is no result: what only moves money has a sign and no tone.
+    A deposit is not a result: an amount that was only moved has a sign and no tone.
     """
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
@@ -301,7 +301,7 @@ def percent_column(
     order: Callable[[RowT], object] | None = None,
     unit: str,
 ) -> Column[RowT]:
-    """A part in per cent, which the title says, in the `tone` of what a known part means."""
+    """Make a column of fractions in per cent, as its title says; `tone` gives a known fraction its tone."""
 
     def tone_of_row(row: RowT) -> Tone:
         part = value(row)

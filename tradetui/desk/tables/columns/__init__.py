@@ -1,1 +1,1 @@
-"""The default columns of each table and the sums under them, one file a panel's record; nothing imports a model."""
+"""The default columns of each table and the sums below them, one file for each panel; imports no model."""

@@ -104,18 +104,18 @@ UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = r
     kept_longest="marginCoin,freePart,marginRatio,free,unionTotalMargin,usdtEquity,unrealizedPL,accountEquity"
     ",productType,unionMm,available,locked,crossedMaxAvailable,maxTransferOut,assetMode",
 )
-"""The accounts' columns where one of them is in multi-assets mode: one coin's own figures say little there."""
+"""The accounts' columns if one account is in multi-assets mode: the figures of a single coin say little then."""
 
 
 def account_columns(rows: Iterable[ProductRow[FuturesAccount]]) -> tuple[Column[ProductRow[FuturesAccount]], ...]:
-    """The columns of these accounts: other ones first where one of them is in multi-assets mode."""
+    """Return the columns of these accounts, which depend on whether one is in multi-assets mode."""
     return UNION_ACCOUNT_COLUMNS if any(row.record.is_union for row in rows) else ACCOUNT_COLUMNS
 
 
 def accounts_footer(rows: Iterable[ProductRow[FuturesAccount]], cell_format: CellFormat) -> Footer:
-    """How many accounts there are, what they are worth together in USDT, and what these totals count.
+    """Count the accounts and total their equity in USDT; the note explains these totals.
 
-    It also says why the unrealised profit is not that of the positions to the last cent.
+    It also says why the unrealised profit differs slightly from that of the positions.
     """
     accounts = [row.record for row in rows]
     totals = totals_of(accounts)
@@ -134,7 +134,7 @@ def accounts_footer(rows: Iterable[ProductRow[FuturesAccount]], cell_format: Cel
 
 
 def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> str:
-    """The least free margin of an account, the figure first: where room is short, the end is cut."""
+    """Return the least free margin of an account, figure first, because the end is cut if room is short."""
     parts = [(part, row.record.margin_coin) for row in rows if (part := free_part(row.record)) is not None]
     if not parts:
         return ""

@@ -1,4 +1,4 @@
-"""The table of the futures fills: its columns, for each fill or for those of an order as one row, and their sums."""
+"""The table of the futures fills: its columns, with one row for each fill or each order, and their sums."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from tradetui.wire.models.futures import FuturesFill
 
     FillRow: TypeAlias = ProductRow[FuturesFill] | FilledOrder
-    """A fill, or an order's fills together."""
+    """A fill, or the fills of an order."""
 
 
 NO_FILL_TODAY: Final = "no fill today"
@@ -70,9 +70,10 @@ _MAY_OPEN: Final = (TradeAction.OPEN, TradeAction.BUY, TradeAction.SELL)
 
 
 def _profit(row: FillRow, cell_format: CellFormat) -> str:
-    """The profit; unknown for a fill that opens, for which the exchange reports 0.
+    """Write the profit; unknown for an opening fill, for which the exchange reports 0.
 
-    In one-way mode the words do not tell an open from a close: there 0 is what opens, or closed at its very entry.
+    In one-way mode the interface does not tell an open from a close: 0 there means an open, or a close at the entry
+    price.
     """
     effect = effect_of_fill(row.record)
     if row.record.profit == 0 and effect is not None and effect.action in _MAY_OPEN:
@@ -106,7 +107,7 @@ FILL_COUNT: Final[Column[FillRow]] = Column(
     lambda row, _: f"{len(row.fills)}{'+' if row.older_unknown else ''}" if isinstance(row, FilledOrder) else "1",
     right=True,
 )
-"""How many fills an order has; with a plus where older ones may not be known."""
+"""The number of an order's fills, with a plus if older ones may not be known."""
 
 
 _BEFORE_FILL_COUNT: Final = [column.id for column in FILL_COLUMNS].index("tradeScope") + 1
@@ -119,15 +120,15 @@ FILLED_ORDER_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
 
 
 def fill_columns(rows: Iterable[FillRow]) -> tuple[Column[FillRow], ...]:
-    """The columns of these rows: of orders the day or time that tells them apart, and the number of their fills."""
+    """Return the columns of these rows; rows of orders get the date or time, and the number of fills."""
     return FILLED_ORDER_COLUMNS if isinstance(next(iter(rows), None), FilledOrder) else FILL_COLUMNS
 
 
 def fills_footer(rows: Iterable[FillRow], cell_format: CellFormat) -> Footer:
-    """Profit and fees of the day that is summed; of all these rows where the format names no day.
+    """Sum profit and fees of the format's day; of all rows if it names none.
 
-    Where no row is older than the day, what there was before the oldest is not known: the note names its time. The
-    short note says of which fills the sums under the columns are, and what of them stands under none.
+    If no row is older than the day, fills before the oldest may be missing: the note then gives its time. The short
+    note says which fills the sums cover, and gives the sums that fit no column.
     """
     sums = _sums_of_day(rows, cell_format)
     if sums.since is None:
@@ -146,9 +147,9 @@ def fills_headline(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
 class DollarSum:
     """Amounts of several coins added up in dollars.
 
-    What a coin-margined fill gave in its own coin is turned over at the fill's price, USDC counts as USDT, and the sum
-    is marked with `~` for either. A coin whose worth is not known stands beside the sum; where an amount is missing the
-    sum is marked with `?`.
+    An amount in the coin of a coin-margined fill is converted at the fill's price, and USDC counts as USDT; either
+    marks the sum with `~`. A coin with an unknown price is listed beside the sum. A missing amount marks the sum with
+    `?`.
     """
 
     dollars: Decimal = Decimal(0)
@@ -169,7 +170,7 @@ class DollarSum:
             self.others[coin] = self.others.get(coin, Decimal(0)) + amount
 
     def text(self, cell_format: CellFormat, *, under_fees: bool = False) -> str:
-        """Such as `~+884.60`, or `-82.29 and -2.0000 BGB`; `under_fees` with the decimals of a column of fees."""
+        """Write the sum, such as `~+884.60` or `-82.29 and -2.0000 BGB`; `under_fees` with the decimals of fees."""
         written = fee if under_fees else partial(money, signed=True)
         dollars = written(self.dollars, "USDT", cell_format)
         texts = [f"{'~' if self.is_converted else ''}{dollars}"]
@@ -179,7 +180,7 @@ class DollarSum:
 
 @dataclass(slots=True)
 class FillTotals:
-    """Profit and fees of fills, or of orders' fills, that are added one by one."""
+    """Profit and fees of fills or orders, added one by one."""
 
     profit: DollarSum = field(default_factory=DollarSum)
     fees: DollarSum = field(default_factory=DollarSum)
@@ -190,11 +191,11 @@ class FillTotals:
             self.fees.add(part.total_fee, part.fee_coin, row)
 
     def text(self, cell_format: CellFormat) -> str:
-        """Such as `profit +884.60 fees -82.29`, in USDT where no coin is named."""
+        """Write the totals, such as `profit +884.60 fees -82.29`, in USDT unless a coin is named."""
         return f"profit {self.profit.text(cell_format)} fees {self.fees.text(cell_format)}"
 
     def cells(self, cell_format: CellFormat) -> TotalTexts:
-        """The sums in dollars for the columns Profit and Fee; a sum of several coins fits into no column."""
+        """Return the sums in dollars for the columns Profit and Fee; a sum of several coins fits no column."""
         texts: dict[str, tuple[str, Tone]] = {}
         if not self.profit.others:
             texts["profit"] = (self.profit.text(cell_format), tone_of(self.profit.dollars))
@@ -203,16 +204,16 @@ class FillTotals:
         return texts
 
     def outside_cells(self, cell_format: CellFormat) -> str:
-        """The sums that `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
+        """Write the sums that `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
         sums = {"profit": self.profit, "fees": self.fees}
         return " · ".join(f"{name} {total.text(cell_format)}" for name, total in sums.items() if total.others)
 
 
 @dataclass(slots=True)
 class _DaySums:
-    """The sums of the fills of one day, or of all where none is named.
+    """The sums of the fills of one day, or of all.
 
-    `since` is the oldest fill that is summed, None where there is none; `has_older` says that rows before the day are
+    `since` is the time of the oldest summed fill, None without any. `has_older` means that rows before the day are
     known too, so that nothing of the day is missing.
     """
 
@@ -221,7 +222,7 @@ class _DaySums:
     has_older: bool = False
 
     def period(self, cell_format: CellFormat) -> str:
-        """The day as a word, or the time its sums begin; empty where all rows are summed."""
+        """Return `today`, or the time the sums begin; empty if all rows are summed."""
         if cell_format.summed_day is None or self.since is None:
             return ""
         return "today" if self.has_older else f"since {self.since.astimezone(cell_format.zone):%H:%M}"
@@ -243,7 +244,7 @@ def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
 
 
 def _begin_of(day: date, zone: tzinfo) -> datetime:
-    """In UTC, as records have their times: comparing with another zone would ask it for its offset each time."""
+    """Return the start of a day in UTC, like records: comparing with another zone computes its offset each time."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 

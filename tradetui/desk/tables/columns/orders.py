@@ -1,4 +1,4 @@
-"""The table of the pending orders: its columns, and what all of them are worth together."""
+"""The table of the pending orders: its columns, and their total value."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _whole_percent(part: Decimal | None) -> str:
 
 
 def rest_value(order: PendingOrder) -> Decimal | None:
-    """The value of an order's rest at its own price, in the quote coin; None where it has no price."""
+    """Return the value of an order's unfilled part at its own price, in the quote coin; None without a price."""
     return None if order.price is None else (order.size - (order.base_volume or 0)) * order.price
 
 
@@ -81,7 +81,7 @@ ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
 
 
 def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> Footer:
-    """The value of all orders' rest together, in dollars; `?` where one has no price."""
+    """Total the value of all unfilled parts, in dollars; `?` if an order has no price."""
     orders = list(rows)
     values = [rest_value(row.record) for row in orders]
     known = [value for value in values if value is not None]
@@ -91,7 +91,7 @@ def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFor
 
 
 def orders_headline(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
-    """The value that the rest of all orders buys and sells, in dollars at their own prices; `?` where one has none."""
+    """Total the values to buy and to sell, in dollars at the orders' own prices; `?` if one has no price."""
     bought, sold, unknown = Decimal(0), Decimal(0), ""
     for row in rows:
         effect, value = effect_of_order(row.record), rest_value(row.record)

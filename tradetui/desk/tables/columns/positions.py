@@ -1,4 +1,4 @@
-"""The table of the positions: its columns, their totals, and the line under them."""
+"""The table of the positions: its columns, their totals, and the line below them."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def _source_tone(position: Position) -> Tone:
 def _profit_column(
     id_: str, title: str, amount: Callable[[Position], Decimal | None], dollars: Callable[[Position], Decimal | None]
 ) -> Column[Position]:
-    """A profit as it was received, shown and ordered by what it is in dollars.
+    """Make a column of profits as received, shown and sorted by their value in dollars.
 
-    One of another coin is marked as turned over at the mark; where no mark is known, or figures are exact, it is shown
+    A profit in another coin is marked as converted at the mark. If no mark is known, or figures are exact, it is shown
     in its coin.
     """
 
@@ -93,7 +93,7 @@ def _unrealised_dollars(position: Position) -> Decimal | None:
 
 
 def _stop_order(position: Position) -> Decimal | str | None:
-    """Prices, then those that trail; last what has no stop, or none that is known."""
+    """Sort by stop price, then trailing stops; positions without a known stop last."""
     market = position.market
     if market.stop is None and market.stop_state is StopState.TRAILING:
         return _STOP_TEXTS[StopState.TRAILING]
@@ -112,7 +112,7 @@ def _stop_part(part: Decimal) -> str:
 
 
 def _short_stop(position: Position, _: CellFormat) -> str:
-    """Whether there is a stop, or for which part, where its price has no room."""
+    """Write whether there is a stop, or for which part, if its price does not fit."""
     market = position.market
     if market.stop_part is not None:
         return _stop_part(market.stop_part)
@@ -150,7 +150,7 @@ def _break_even(position: Position) -> Decimal | None:
 
 
 SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
-"""Since when fills were summed to a position."""
+"""The time from which fills were summed to a position."""
 _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     text_column("symbol", "Symbol", 8, lambda row: row.symbol),
     Column("leg", "Side", 5, lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), tone=_leg_tone),
@@ -190,11 +190,11 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
 _MOSTLY_EQUAL: Final = frozenset({"marginMode", "source"})
 POSITION_COLUMNS: Final = tuple(column for column in _RANKED if column.id not in _MOSTLY_EQUAL)
 MOSTLY_EQUAL_COLUMNS: Final = tuple(column for column in _RANKED if column.id in _MOSTLY_EQUAL)
-"""Columns that are shown by themselves only where rows differ in them; the note says what all have in common."""
+"""Columns shown by default only if rows differ in them; else the note gives the common value."""
 
 
 def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
-    """The columns of these positions: with a column of what is said once, where it differs or warns."""
+    """Return the columns of these positions; a mostly equal column is included if its values differ or warn."""
     positions = list(rows)
     common_ids = {
         column.id for column in MOSTLY_EQUAL_COLUMNS if not positions or _equal_text(column, positions) is not None
@@ -203,7 +203,7 @@ def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
 
 
 def _equal_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
-    """The text that all have alike in a column; None where they differ, or one of them warns."""
+    """Return the common text of a column; None if the texts differ or one warns."""
     values = {column.value(position) for position in positions}
     if len(values) != 1 or any(column.tone is not None and column.tone(row) is Tone.WARN for row in positions):
         return None
@@ -211,7 +211,7 @@ def _equal_text(column: Column[Position], positions: Sequence[Position]) -> str 
 
 
 def positions_footer(rows: Iterable[Position], cell_format: CellFormat) -> Footer:
-    """The totals and the note; where the column of stops is not on the screen it says how many positions have none."""
+    """Return totals and note; if the stop column is hidden, the note counts the positions without a stop."""
     positions = list(rows)
     note = _note(positions, cell_format)
     whole_note = " · ".join(filter(None, (without_stop_text(positions), note)))
@@ -219,7 +219,7 @@ def positions_footer(rows: Iterable[Position], cell_format: CellFormat) -> Foote
 
 
 def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:
-    """The worst unrealised result in dollars, and how many positions have no stop."""
+    """Return the worst unrealised result in dollars, and how many positions have no stop."""
     positions = list(rows)
     return " · ".join(filter(None, (worst_position(positions, cell_format), without_stop_text(positions))))
 
@@ -240,7 +240,7 @@ def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalText
 
 
 def without_stop_text(positions: Iterable[Position]) -> str:
-    """How many positions have no stop, `2 without stop`; empty where all have one."""
+    """Count the positions without a stop, `2 without stop`; empty if all have one."""
     count = _without_stop(positions)
     return f"{count} without stop" if count else ""
 
@@ -250,7 +250,7 @@ def _without_stop(positions: Iterable[Position]) -> int:
 
 
 def worst_position(positions: Iterable[Position], cell_format: CellFormat) -> str:
-    """The position of the least unrealised result in dollars, and that result; `?` where not all are known."""
+    """Name the position with the lowest unrealised result in dollars, and the result; `?` if not all are known."""
     results = [(_unrealised_dollars(position), position) for position in positions]
     known = [(result, position) for result, position in results if result is not None]
     if not known:
@@ -261,7 +261,7 @@ def worst_position(positions: Iterable[Position], cell_format: CellFormat) -> st
 
 
 def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
-    """The worst of several, exposure, the time of the next funding, and what all positions have in common."""
+    """Write the worst of several, the exposure, the time of the next funding, and the positions' common values."""
     if not positions:
         return ""
     exposure = exposure_of(positions)

@@ -1,6 +1,6 @@
-"""Columns that records of several kinds have: side, product type, what a fill cost.
+"""Columns shared by several kinds of records: side, product type, fees.
 
-Columns of the lookups: spot fills, the spot ledger, converts, totals by coin, and a broker's sub-accounts.
+Also the columns of the lookups: spot fills, the spot ledger, converts, totals by coin, and a broker's sub-accounts.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ PRODUCT: Final[Column[FeedRow]] = Column(
 
 
 def quote_coin(row: FeedRow) -> str:
-    """The coin of prices: a dollar coin, whatever the margin is in."""
+    """Return the coin of prices: a dollar coin, whatever the margin coin is."""
     return row.product_type.settlement_coin or "USD"
 
 
 def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
-    """BUY or SELL: what buys in the tone of a long, what sells in that of a short, an unknown side in neither."""
+    """Make a column of BUY and SELL, in the tones of long and short; an unknown side has none."""
     return Column(
         "side",
         "Side",
@@ -70,13 +70,13 @@ def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
 
 
 PRICE_SOURCES: Final[Mapping[str, str]] = {"fill_price": "last price", "mark_price": "mark price"}
-"""The names of the price that a trigger waits for."""
+"""The names of the prices that can fire a trigger."""
 
 
 def worded_column(
     id_: str, title: str, width: int, value: Callable[[RowT], str | None], wording: Mapping[str, str]
 ) -> Column[RowT]:
-    """A word of the interface as traders say it; exported as it came, and shown so where it has no other wording."""
+    """Make a column of the interface's words in traders' terms; words without one stay, exports keep all unchanged."""
 
     def shown(row: RowT) -> str:
         word = value(row)
@@ -104,7 +104,7 @@ SidedRowT = TypeVar("SidedRowT", bound=_SidedRow)
 def effect_column(
     id_: str, title: str, effect: Callable[[SidedRowT], TradeEffect | None], phrase: Callable[[TradeEffect], str]
 ) -> Column[SidedRowT]:
-    """The effect of an order or a fill, `opens LONG`; its side and trade side as received where they are not known."""
+    """Make a column of effects, such as `opens LONG`; if unknown, side and trade side as received."""
 
     def shown(row: SidedRowT) -> str:
         known_effect = effect(row)
@@ -124,10 +124,10 @@ def effect_column(
 
 
 def away_column() -> Column[ProductRow[RecordT]]:
-    """How far the mark is from the price that an order or a stop waits for, in per cent; ordered by nearness."""
+    """Make a column of the distance from the mark to the price of an order or stop, in per cent; sorted by nearness."""
 
     def distance(row: ProductRow[RecordT]) -> Decimal | None:
-        # Whoever has rows has loaded their module; the columns are made before.
+        # The module of the rows is loaded only once there are rows.
         from tradetui.desk.tables.rows.product_row import MarkedRow
 
         return row.distance if isinstance(row, MarkedRow) else None
@@ -140,7 +140,7 @@ def away_column() -> Column[ProductRow[RecordT]]:
 
 
 def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
-    """The sum of a fill's fees; unknown where there is none, one after the other where they are in different coins."""
+    """Make a column of the sum of a fill's fees; unknown without fees, a list if they are in several coins."""
 
     def total(row: RowT) -> Decimal | None:
         amounts = fees_by_coin(fee_detail(row))
@@ -156,7 +156,7 @@ def fee_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT
 
 
 def fee_coin_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column[RowT]:
-    """The coins of a fill's fees, each once."""
+    """Make a column of the coins of a fill's fees."""
 
     def coins(row: RowT) -> str | None:
         return ", ".join(dict.fromkeys(fee.fee_coin for fee in fee_detail(row) if fee.fee_coin)) or None
@@ -201,9 +201,9 @@ SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
 
 
 def _effective_price(convert: ConvertRecord) -> Decimal | None:
-    """The amount paid per unit received, or the reverse, whichever is quoted; None where unknown.
+    """Return the amount paid per unit received, or its inverse, whichever is quoted; None if unknown.
 
-    The interface does not say which way round its price is, so the one nearer to it is taken.
+    The interface does not define the direction of its price, so the nearer of the two is taken.
     """
     paid, received, quoted = convert.from_coin_size, convert.to_coin_size, convert.cnvt_price
     if not paid or not received:
@@ -262,7 +262,7 @@ EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (
 
 NOT_SUMMED: Final = "not summed"
 MOST_KINDS: Final = 40
-"""Business types with a column of their own; the exchange knows about thirty."""
+"""Business types with a column of their own; the exchange has about thirty."""
 _WIDEST_TITLE: Final = 28
 
 
@@ -275,7 +275,7 @@ ROWS: Final[Column[CoinTotal]] = number_column("rows", "Rows", 6, lambda total: 
 
 
 def _of_named_coin(amount: Callable[[CoinTotal], Decimal]) -> Callable[[CoinTotal], Decimal | None]:
-    """The amount; None of the coins that the exchange does not name: a sum of several would be a wrong figure."""
+    """Return the amount, but None for coins that the exchange does not name: their sum would be wrong."""
 
     def known(total: CoinTotal) -> Decimal | None:
         from tradetui.trading.spot_totals import NOT_NAMED
@@ -305,7 +305,7 @@ FEES: Final[Column[CoinTotal]] = money_column("fees", "Fees", 12, _fees, _coin_o
 
 
 def totals_columns(totals: Sequence[CoinTotal]) -> tuple[Column[CoinTotal], ...]:
-    """The columns that these totals need: none that would be nothing in every row."""
+    """Return the columns that these totals need, without those that would be empty in every row."""
     figures = [column for column in (RECEIVED, PAID) if any(column.value(total) for total in totals)]
     if any(total.fees for total in totals):
         figures.append(FEES)

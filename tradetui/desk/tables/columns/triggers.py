@@ -1,4 +1,4 @@
-"""The table of the stops and other trigger orders: its columns, and how many wait and have failed."""
+"""The table of stops and other trigger orders: its columns, and how many are waiting and have failed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import TriggerOrder
 
-_DAYS_BEFORE_TODAY: Final = timedelta(days=6)  # with today they are the week of the headline and the footer
+_DAYS_BEFORE_TODAY: Final = timedelta(days=6)  # with today, the week of headline and footer
 _TONES: Final[Mapping[TriggerState | None, Tone]] = {
     TriggerState.FAILED: Tone.WARN,
     TriggerState.CANCELLED: Tone.MUTED,
@@ -100,19 +100,19 @@ _WAITING_COLUMNS: Final = ranked(
 
 
 def trigger_columns(rows: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[ProductRow[TriggerOrder]], ...]:
-    """The columns of the panel; where every row waits, those without status, failure and executed price."""
+    """Return the columns of the panel; if every row is waiting, without status, failure and executed price."""
     states = {trigger_state(row.record) for row in rows}
     return _WAITING_COLUMNS if states == {TriggerState.WAITING} else _PANEL_COLUMNS
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
-    """How many wait, and how many failed in the last seven days; nothing of failures before past ones were read."""
+    """Count the waiting ones and the failures of the last seven days; no failures before past ones were read."""
     triggers = [row.record for row in rows]
     return _headline(triggers, len(_failed_this_week(triggers, cell_format)))
 
 
 def stops_footer(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> Footer:
-    """The headline, and why those of the week failed, the commonest reason first."""
+    """Return the headline, and the reasons of the week's failures, the most common first."""
     triggers = [row.record for row in rows]
     failed = _failed_this_week(triggers, cell_format)
     headline = _headline(triggers, len(failed))

@@ -1,1 +1,1 @@
-"""What stands in a table: records under their product type, fills gathered by order, and sources of them."""
+"""The rows of tables: records with their product type, fills grouped by order, and sources of rows."""

@@ -1,4 +1,4 @@
-"""The filter of rows by dates and symbols: read from what a person types, and named in a title."""
+"""The filter of rows by dates and symbols: parsed from typed text, and described in a title."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SPAN_OF_DAYS: Final = re.compile(r"\d+[dw](?: +ago)?", re.ASCII | re.IGNORECASE
 
 
 class DateFilter(NamedTuple):
-    """Rows from one moment to another (Unix ms, both included; None is open) whose symbol holds one of the pieces.
+    """Rows from one time to another (Unix ms, both included; None: no bound) whose symbol contains one of `symbols`.
 
-    `texts` are the typed texts by field. With `whole_symbols` the pieces are symbols themselves. `archive_ids` are the
-    ids of the only rows that are shown, where those of the archive are narrowed to single ones.
+    `texts` are the typed texts by field. With `whole_symbols` the symbols must be equal. `archive_ids` limits archived
+    rows to these ids.
     """
 
     since: int | None = None
@@ -49,9 +49,9 @@ class DateFilter(NamedTuple):
         return record is not None and self.keeps(time_of(record), getattr(record, "symbol", ""))
 
     def begins_within(self, rows: Iterable[object]) -> bool:
-        """Whether rows that end now begin before the stretch does, so that none of it is missing.
+        """Whether the rows that have ended reach back to the start of the period, so that none is missing.
 
-        Stops that still wait say nothing: they are all known, however old they are.
+        Waiting stops do not count: they are all known, however old they are.
         """
         if self.since is None:
             return False
@@ -65,12 +65,12 @@ class DateFilter(NamedTuple):
         return name in self.symbols if self.whole_symbols else any(piece in name for piece in self.symbols)
 
     def title(self, zone: tzinfo, today: date | None) -> str:
-        """Such as `today`, `20 Nov`, `14 Nov to 20 Nov`, `since 20 Nov 15:30`, with the symbols after it."""
+        """Return a title such as `today`, `20 Nov`, `14 Nov to 20 Nov` or `since 20 Nov 15:30`, with the symbols."""
         return " ".join(filter(None, (_period(self.since, self.until, zone, today), ", ".join(self.symbols))))
 
 
 def _ended_at(row: object) -> datetime | None:
-    """The time of a row; None of a stop that still waits."""
+    """Return the time of a row; None for a waiting stop."""
     if isinstance(row, FilledOrder):
         return row.record.c_time
     record = record_of(row)
@@ -82,10 +82,10 @@ def _ended_at(row: object) -> datetime | None:
 def read_date_filter(
     texts: Mapping[str, str], now_ms: int, zone: tzinfo, *, whole_days: bool = False
 ) -> tuple[DateFilter | None, Mapping[str, str]]:
-    """The filter that these texts mean, None where nothing is narrowed; and what is wrong with each field.
+    """Parse the typed texts into a filter, None if nothing is filtered; and return the problem of each field.
 
-    Days and times are in the zone. Named days begin with their first moment, and as the end mean their last.
-    `whole_days` refuses times of day, and a span of days begins or ends with the whole day that it leads to.
+    Days and times are in `zone`. A named day begins with its first moment, and as the end means its last. `whole_days`
+    refuses times of day; a span of days then begins or ends with a whole day.
     """
     typed = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
     problems: dict[str, str] = {}
@@ -139,14 +139,14 @@ def _day_of(moment_ms: int, zone: tzinfo) -> date:
 
 
 def _is_of_a_year_before(begin: NamedDays | None, end: date) -> bool:
-    """Whether days without a year lie after the end when they are read in the end's year."""
+    """Whether days without a year would begin after the end if read in the end's year."""
     return begin is not None and not begin.has_year and begin.first.timetuple()[1:3] > end.timetuple()[1:3]
 
 
 def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
-    """The period by its days where it begins and ends with whole ones, else by moments."""
+    """Write the period by its days if it covers whole days, else by times."""
     begin = None if since is None else utc_moment(since).astimezone(zone)
-    # The end is shown by the moment after it, the first that is left out.
+    # The end is exclusive: the first moment that is left out.
     end = None if until is None else utc_moment(until + 1).astimezone(zone)
     whole_days = all(bound is None or bound.time() == time() for bound in (begin, end))
     if whole_days and end is not None:

@@ -1,4 +1,4 @@
-"""An order's fills as one row: sizes, profit and fees summed, the price averaged by size, the time of the last."""
+"""An order's fills as one row: sizes, profit and fees summed, the size-weighted average price, the last time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from tradetui.wire.product_types import ProductType
 
 SEVERAL: Final = "several"
-"""Stands where an order's fills have different words."""
+"""Replaces a field in which an order's fills differ."""
 
 
 class FillSum(NamedTuple):
-    """The sums of an order's fills, under the names of a fill's own fields.
+    """The sums of an order's fills, under the names of a fill's fields.
 
-    `price` is the average by size. An amount that one of the fills does not give is None: a sum without it would be
-    another amount.
+    `price` is the average by size. An amount that one fill lacks is None, since the sum would be wrong.
     """
 
     symbol: str
@@ -42,9 +41,9 @@ class FillSum(NamedTuple):
 
 
 class FilledOrder:
-    """The fills of one order that did the same, newest first, and their sums.
+    """The fills of one order with the same effect, newest first, and their sums.
 
-    `older_unknown` says that the order may have older fills than the session knows.
+    `older_unknown` means that the order may have older fills than the session knows.
     """
 
     __slots__ = ("fills", "older_unknown", "product_type", "record", "row_id")
@@ -66,9 +65,9 @@ class FilledOrder:
 
 
 def row_id_of_order(row: ProductRow[FuturesFill]) -> str:
-    """The identity of the order of a fill, and its trade: a reversal may close and open under one order id.
+    """Return the id of a fill's order and effect: a reversal may close and open under one order id.
 
-    A fill without an order id is an order of its own.
+    A fill without an order id counts as an order.
     """
     fill = row.record
     if not fill.order_id:
@@ -77,7 +76,7 @@ def row_id_of_order(row: ProductRow[FuturesFill]) -> str:
 
 
 def average_price(fills: Sequence[FuturesFill]) -> Decimal:
-    """The average of fills' prices by size, unrounded; the price itself where all have the same."""
+    """Return the size-weighted average of fills' prices, unrounded; the price itself if all have the same."""
     size = sum((fill.base_volume for fill in fills), ZERO)
     if len({fill.price for fill in fills}) == 1 or not size:
         return fills[0].price
@@ -85,7 +84,7 @@ def average_price(fills: Sequence[FuturesFill]) -> Decimal:
 
 
 def fees_by_coin(fees: Iterable[FeeDetail]) -> dict[str, Decimal]:
-    """The known fees summed by coin, in the order in which the coins come; "" stands for a coin that is not named."""
+    """Sum the known fees by coin, in order of appearance; "" stands for an unnamed coin."""
     totals: dict[str, Decimal] = {}
     for fee in fees:
         if fee.total_fee is not None:
@@ -119,7 +118,7 @@ def _shared(fills: Sequence[FuturesFill], word_of: Callable[[FuturesFill], str |
 
 
 def fill_by_fill(rows: RowSource[object]) -> RowSource[object]:
-    """Rows in memory with each order in its place by its fills, newest first, as they are exported."""
+    """Replace each order by its fills, newest first, as they are exported."""
     held = [rows.row(index) for index in range(rows.count)]
     if not any(isinstance(row, FilledOrder) for row in held):
         return rows

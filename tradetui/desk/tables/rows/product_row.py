@@ -1,4 +1,4 @@
-"""Records with the product type they were read under, and the one order in which rows stand."""
+"""Records with the product type they were read under, and the common order of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGINNING: Final = datetime.fromtimestamp(0, UTC)
 
 
 class ProductRow(Generic[RecordT_co]):
-    """A record with the product type it was read under, which the interface's rows do not carry."""
+    """A record with the product type it was read under, which the interface's rows lack."""
 
     __slots__ = ("_time_order", "product_type", "record", "row_id")
 
@@ -33,7 +33,7 @@ class ProductRow(Generic[RecordT_co]):
 
     @property
     def time_order(self) -> tuple[datetime, str]:
-        """The key by which rows are ordered: time first, then id."""
+        """The sort key of rows: time, then id."""
         if self._time_order is None:
             self._time_order = (time_of(self.record), id_order(self.record.row_id))
         return self._time_order
@@ -54,7 +54,7 @@ class ProductRow(Generic[RecordT_co]):
 
 
 class MarkedRow(ProductRow[RecordT_co]):
-    """A pending order or a stop that waits, with the mark of its symbol when it was read; None where not known."""
+    """A pending order or a waiting stop, with its symbol's mark when it was read; None if unknown."""
 
     __slots__ = ("mark",)
 
@@ -64,7 +64,7 @@ class MarkedRow(ProductRow[RecordT_co]):
 
     @property
     def distance(self) -> Decimal | None:
-        """How far the mark has to move to its price, as a part of the mark; below zero where the price lies below."""
+        """The distance from the mark to its price, as a fraction of the mark; negative if the price is below."""
         match self.record:
             case TriggerOrder(trigger_price=price) | PendingOrder(price=price) if self.mark and price is not None:
                 return (price - self.mark) / self.mark
@@ -77,7 +77,7 @@ class MarkedRow(ProductRow[RecordT_co]):
 
 
 def record_of(row: object) -> Record | None:
-    """The record that a row is or holds; None behind what is derived, as a position summed from fills."""
+    """Return the record of a row; None for derived rows, such as a position summed from fills."""
     if isinstance(row, ProductRow | Position):
         record: Record | None = row.record
         return record
@@ -85,7 +85,7 @@ def record_of(row: object) -> Record | None:
 
 
 def time_of(record: Record) -> datetime:
-    """When a record came about; of a past trigger order, when it ended, since that is what happened last."""
+    """Return the time of a record; for a past trigger order, when it ended."""
     if isinstance(record, TriggerOrder):
         return record.u_time or record.c_time or BEGINNING
     if isinstance(record, FuturesFill | PendingOrder):
@@ -94,10 +94,10 @@ def time_of(record: Record) -> datetime:
 
 
 def id_order(row_id: str) -> str:
-    """A row's id as text that sorts like the number it mostly begins with: shorter numbers are older."""
+    """Return a row's id as text that sorts like the number it mostly begins with: shorter numbers are older."""
     return f"{len(row_id.partition('|')[0]):04d}{row_id}"
 
 
 def newest_first(rows: Iterable[ProductRow[RecordT]]) -> list[ProductRow[RecordT]]:
-    """Rows by time, then id, the newest first."""
+    """Sort rows by time, then id, the newest first."""
     return sorted(rows, key=_time_order, reverse=True)

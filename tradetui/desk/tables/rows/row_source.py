@@ -1,6 +1,6 @@
-"""Rows for tables: one protocol for live snapshots, filtered views and anything longer than memory.
+"""The rows of tables: one protocol for live snapshots, filtered views and sources larger than memory.
 
-The main screen loads it before it is painted: it must load no model.
+The main screen imports it before the first paint, so it must import no model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class IdentifiedRow(Protocol):
 
 
 class FeedRow(IdentifiedRow, Protocol):
-    """A row of a feed: it also says under which product type it was read."""
+    """A row of a feed, with the product type under which it was read."""
 
     @property
     def product_type(self) -> ProductType: ...
@@ -39,50 +39,50 @@ FeedRowT_co = TypeVar("FeedRowT_co", bound=FeedRow, covariant=True)
 
 
 class Sort(NamedTuple):
-    """The column that orders the rows, and whether from the greatest down."""
+    """The column that sorts the rows, and whether in descending order."""
 
     column: str
     reverse: bool = False
 
 
 class RowSource(Protocol[RowT_co]):
-    """Rows by index, each with an id that stays its own while rows come and go around it."""
+    """Rows by index, each with an id that stays the same while other rows come and go."""
 
     @property
     def generation(self) -> int:
-        """Rises whenever a row may have changed."""
+        """Increases whenever a row may have changed."""
 
     @property
     def count(self) -> int: ...
 
     def row(self, index: int) -> RowT_co | None:
-        """The row at an index, or None while it is not there yet."""
+        """Return the row at an index, or None while it is not loaded."""
 
     def row_id(self, index: int) -> str | None: ...
 
     def index_of(self, row_id: str, /) -> int | None:
-        """The index of the row of this id."""
+        """Return the index of the row with this id."""
 
 
 @runtime_checkable
 class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
-    """A source that orders and filters by itself, since its rows are not all in memory."""
+    """A source that sorts and filters by itself, since its rows are not all in memory."""
 
     @property
     def is_pending(self) -> bool:
-        """Whether the first rows will be there in a moment; until then what was shown before stays."""
+        """Whether the first rows will be loaded in a moment; until then the screen keeps the previous rows."""
 
     def ordered(self, sort: Sort | None, pattern: str, text_of: Callable[[RowT_co], str]) -> SelfOrdering[RowT_co]:
-        """The same rows in an order and through a filter; an order it cannot give is its own.
+        """Return the same rows sorted and filtered; an order that the source cannot give is replaced by its own.
 
-        `text_of` is a row's text as a filter reads it, and may be called in another thread.
+        `text_of` is a row's text for the filter, and may be called in another thread.
         """
 
     def read_ahead(self, index: int) -> None:
-        """Have the rows at hand that the next key may ask for from an index; called once what is there was painted."""
+        """Load the rows that the next key may need near an index; called after the loaded rows were painted."""
 
     def whole(self) -> RowSource[RowT_co]:
-        """The same rows, each there when it is asked for, from the first to the last; for a thread that may wait."""
+        """Return the same rows from first to last, each loaded on request; for a thread that may block."""
 
 
 class MemoryRows(Generic[RowT_co]):
@@ -122,10 +122,10 @@ def view(
     reverse: bool = False,
     keep: Callable[[RowT], bool] | None = None,
 ) -> RowSource[RowT]:
-    """The rows that are kept, in order; the source itself without a filter or an order.
+    """Return the kept rows in order; the source itself without a filter or an order.
 
-    Equal rows keep their order either way round, rows without a value come last either way, and a row that is not there
-    yet is left out.
+    Equal rows keep their order in both directions, rows without a value come last, and rows not loaded yet are left
+    out.
     """
     if sort_key is None and keep is None:
         return source
@@ -144,7 +144,7 @@ def view(
 
 @contextmanager
 def _not_collecting() -> Iterator[None]:
-    """Pause the search for cycles, which takes longer among all rows than sorting them."""
+    """Pause garbage collection, which takes longer over all rows than sorting them."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -155,7 +155,7 @@ def _not_collecting() -> Iterator[None]:
 
 
 def comparable(value: object) -> tuple[int, object]:
-    """A sort key that can be compared with that of any other value: numbers, then moments, then words without case."""
+    """Return a sort key that compares with that of any other value: numbers, then times, then text without case."""
     if isinstance(value, int | Decimal):
         return 0, value
     if isinstance(value, datetime):
@@ -166,9 +166,9 @@ def comparable(value: object) -> tuple[int, object]:
 
 
 def matcher(pattern: str) -> Callable[[str], bool] | None:
-    """A test of a line of text: a regular expression without case, `!` first inverts it.
+    """Make a test of a line of text from a regular expression without case; a leading `!` inverts it.
 
-    A pattern that is no regular expression is taken as plain text; an empty one is none.
+    An invalid expression is taken as plain text; an empty one gives None.
     """
     inverted = pattern.startswith("!")
     expression_text = pattern[1:] if inverted else pattern
@@ -181,7 +181,7 @@ def matcher(pattern: str) -> Callable[[str], bool] | None:
 def _expression(text: str) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
-            # What may mean something else in a later Python is no business of who types a filter.
+            # Warnings about later Python versions do not concern the person who types a filter.
             warnings.simplefilter("ignore")
             return re.compile(text, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError):
