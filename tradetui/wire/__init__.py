@@ -1,5 +1,4 @@
-"""The interface in data: endpoint catalogue, request and reply models, field types, codes, signing.
+"""The interface as data: endpoint catalogue, request and reply models, field types, codes, signing.
 
-Modules that define models do not defer their annotations: as text, pydantic would compile every one of them when the
-program starts.
+Modules that define models evaluate their annotations at once: as text, pydantic would compile each one at start.
 """

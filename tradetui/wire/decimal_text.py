@@ -5,14 +5,14 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-# Beyond this many places a number is shown with its exponent: "1E+999999999" must not become a gigabyte of zeros.
+# Beyond this many decimals a number is shown with its exponent: "1E+999999999" must not become a gigabyte of zeros.
 _LONGEST: Final = 100
 
 
 def typed_number(text: str) -> Decimal | None:
-    """The finite number that was typed; None where it is none.
+    """Parse a typed finite number; None if it is not one.
 
-    Python skips an underscore, which is a slip for the point beside it: `0_1` must not become 1.
+    Python ignores an underscore, which is a typing error for the decimal point: `0_1` must not become 1.
     """
     if "_" in text or not text.isascii():
         return None
@@ -24,7 +24,7 @@ def typed_number(text: str) -> Decimal | None:
 
 
 def trimmed_digits(number: Decimal) -> str:
-    """The number in digits without an exponent, with its trailing zeros."""
+    """Write the number in digits without an exponent, with its trailing zeros."""
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or abs(exponent) > _LONGEST:
         return str(number)

@@ -1,6 +1,6 @@
-"""The interface's words. Rows keep them as received; compare without case, unknown ones included.
+"""The interface's words. Rows keep them as received; compare them without case, including unknown ones.
 
-A word nobody knows decides nothing: `known` gives None for it, and what would rest on it is refused.
+An unknown word decides nothing: `known` returns None for it, and any action that depends on it is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _Word = TypeVar("_Word", bound=StrEnum)
 
 
 def known(vocabulary: type[_Word], text: str | None) -> _Word | None:
-    """The word of an enum that the text names in any case; None when it names none."""
+    """Return the word of an enum that equals the text without case; None if there is none."""
     word = None if text is None else _by_lower_case(vocabulary).get(text.lower())
     return word if isinstance(word, vocabulary) else None
 
@@ -25,19 +25,19 @@ def _by_lower_case(vocabulary: type[StrEnum]) -> Mapping[str, StrEnum]:
 
 
 def same(word: str | None, other: str) -> bool:
-    """Whether the word is given and equals the other in any case."""
+    """Whether the word is given and equals the other without case."""
     return word is not None and word.lower() == other.lower()
 
 
 class Side(StrEnum):
-    """Direction of an order or fill; in hedge mode it names the leg (buy = long), not the direction."""
+    """Direction of an order or fill; in hedge mode it names the leg (buy = long) instead."""
 
     BUY = "buy"
     SELL = "sell"
 
 
 class TradeSide(StrEnum):
-    """Open or close, in hedge mode; system closes carry their leg in the suffix, one-way fills end in `_single`."""
+    """Open or close in hedge mode; system closes name their leg in the suffix, one-way fills end in `_single`."""
 
     OPEN = "open"
     CLOSE = "close"
@@ -64,7 +64,7 @@ class TradeSide(StrEnum):
 
 
 class SystemClose(StrEnum):
-    """Why the exchange closed by itself, as a person reads it."""
+    """Why the exchange closed a position by itself, in a trader's words."""
 
     LIQUIDATION = "liquidation"
     DELIVERY = "delivery"
@@ -81,23 +81,23 @@ _SYSTEM_CLOSES: Final = {
 
 
 def system_close(word: str | None) -> SystemClose | None:
-    """Why the exchange closed by itself, by what a fill's `tradeSide` or a bill's `businessType` begins with.
+    """Return why the exchange closed by itself, from the prefix of a fill's `tradeSide` or a bill's `businessType`.
 
-    None where an order did.
+    None if an order closed it.
     """
     lower = (word or "").lower()
     return next((cause for prefix, cause in _SYSTEM_CLOSES.items() if lower.startswith(prefix)), None)
 
 
 class PositionMode(StrEnum):
-    """Whether a long and a short leg are held side by side, or one signed net."""
+    """Whether a long and a short leg are held side by side, or one net position."""
 
     ONE_WAY = "one_way_mode"
     HEDGE = "hedge_mode"
 
 
 class PositionSide(StrEnum):
-    """The leg an order belongs to; `net` in one-way mode."""
+    """The leg of an order; `net` in one-way mode."""
 
     LONG = "long"
     SHORT = "short"
@@ -105,19 +105,19 @@ class PositionSide(StrEnum):
 
 
 class MarginMode(StrEnum):
-    """Margin modes; `cross` and `fixed` are older words for the two."""
+    """Margin modes; `cross` and `fixed` are older words for them."""
 
     ISOLATED = "isolated"
     CROSSED = "crossed"
 
     @classmethod
     def parse(cls, word: str | None) -> MarginMode | None:
-        """The mode a word names, `cross` and `fixed` included; None when it names none."""
+        """Parse a mode, including `cross` and `fixed`; None if it is unknown."""
         return known(cls, {"cross": "crossed", "fixed": "isolated"}.get((word or "").lower(), word))
 
 
 class OrderStatus(StrEnum):
-    """State of a futures order; the interface lists the first two, order detail tells the others too."""
+    """State of a futures order; the interface lists the first two, order detail also returns the others."""
 
     LIVE = "live"
     PARTIALLY_FILLED = "partially_filled"
@@ -129,12 +129,12 @@ class OrderStatus(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether an order in this state fills no more."""
+        """Whether an order in this state can fill no more."""
         return self not in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 
 
 class OrderSource(StrEnum):
-    """Sources of orders; the live exchange knows more and adds to them."""
+    """Sources of orders; the live exchange has more, and adds new ones."""
 
     NORMAL = "normal"
     MARKET = "market"
@@ -157,7 +157,7 @@ class OrderSource(StrEnum):
 
 
 class PlanType(StrEnum):
-    """Kind of a trigger order; rows of `profit_loss` carry one of the five after it."""
+    """Kind of a trigger order; rows of `profit_loss` have one of the five kinds after it."""
 
     NORMAL_PLAN = "normal_plan"
     TRACK_PLAN = "track_plan"
@@ -174,7 +174,7 @@ QUERIED_PLAN_TYPES: Final = (PlanType.NORMAL_PLAN, PlanType.TRACK_PLAN, PlanType
 
 
 class PlanStatus(StrEnum):
-    """State of a trigger order; the interface lists the first three, the live exchange tells the others too."""
+    """State of a trigger order; the interface lists the first three, the live exchange also returns the others."""
 
     EXECUTED = "executed"
     FAIL_EXECUTE = "fail_execute"
@@ -186,7 +186,7 @@ class PlanStatus(StrEnum):
 
 
 class AssetMode(StrEnum):
-    """Whether one asset or several stand behind the margin."""
+    """Whether several assets or one back the margin."""
 
     UNION = "union"
     SINGLE = "single"
@@ -200,7 +200,7 @@ class TradeScope(StrEnum):
 
 
 class TransferType(StrEnum):
-    """Deposit or withdrawal of a sub-account; the interface spells the second without its a."""
+    """Deposit or withdrawal of a sub-account; the interface misspells the second."""
 
     DEPOSIT = "deposit"
     WITHDRAWAL = "withdrawl"

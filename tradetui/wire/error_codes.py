@@ -1,4 +1,4 @@
-"""Error codes of the exchange: their topics, what a trader can do, and whether a write was certainly not taken."""
+"""Error codes of the exchange: their topics, what a trader can do, and whether a write was certainly refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class CodeGroup(StrEnum):
-    """What a code is about."""
+    """The topic of a code."""
 
     KEY = "key"
     CLOCK = "clock"
@@ -36,7 +36,7 @@ class CodeGroup(StrEnum):
 
 
 class Meaning(NamedTuple):
-    """The meaning of a code; `remedy` is a sentence a trader can act on."""
+    """The meaning of a code; `remedy` is a sentence that a trader can act on."""
 
     group: CodeGroup
     remedy: str
@@ -47,7 +47,7 @@ _UNLISTED: Final = Meaning(
 )
 
 UNIFIED_ACCOUNT: Final = "40085"
-"""The code under which an account in unified mode refuses everything of this interface."""
+"""The code with which an account in unified mode refuses every call of this interface."""
 UNIFIED_ACCOUNT_REMEDY: Final = (
     "On the exchange's site create a sub-account in classic mode, make an API key in it, and use that key here."
 )
@@ -57,7 +57,7 @@ TOO_MANY_CALLS_REMEDY: Final = (
 )
 
 
-# Within each group: what a trader can do, and the codes for which it is that.
+# In each group: what a trader can do, and the codes to which it applies.
 _REMEDIES: Final[Mapping[CodeGroup, Mapping[str, str]]] = {
     CodeGroup.KEY: {
         "Check the API key: it is missing, mistyped, deleted, or belongs to another host.": (
@@ -199,11 +199,11 @@ MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
     }
 )
 
-_AMBIGUOUS: Final = "40808"  # a parameter was wrong, or the exchange's servers are just being replaced
-# A system code may come after the request was taken. A client id is made for one request: where an order has it
-# already, that request was taken. That no order of an id is there may be said of the very order the write has made.
+_AMBIGUOUS: Final = "40808"  # a parameter was wrong, or the exchange's servers are being replaced
+# A system code may come after the request was taken. A client id is used for one request only: if an order has it
+# already, that request was taken. "No such order" may be said of the very order that the write has made.
 _LEAVES_OPEN: Final = frozenset({CodeGroup.SYSTEM, CodeGroup.DUPLICATE, CodeGroup.NO_SUCH_ORDER})
-_NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")  # in 40808, of a wrong parameter
+_NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")  # in a 40808 for a wrong parameter
 
 COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
     "This interface is only applicable to the new Copy model": (
@@ -215,11 +215,11 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
         "Use that key; where its secret is lost, delete it on the exchange's site first."
     ),
 }
-"""The two documented refusals of a copy-trading key, which come without a documented code, and what they mean."""
+"""The two documented refusals of a copy-trading key, which have no documented code, and what they mean."""
 
 
 def meaning(code: str, msg: str = "") -> Meaning:
-    """The meaning of a code; an unlisted one is a rejection that only the message explains.
+    """Return the meaning of a code; an unlisted one is a rejection that only the message explains.
 
     A documented message without a documented code, such as a copy-trading key's, has its own remedy.
     """
@@ -231,12 +231,12 @@ def meaning(code: str, msg: str = "") -> Meaning:
 
 
 def write_refused(code: str, http_status: int | None = None, msg: str = "") -> bool:
-    """Whether a reply with this code says, readably, that a write was not taken.
+    """Whether a reply with this code clearly says that a write was refused.
 
-    Only a listed code whose text refuses the request itself says so, or the words of a documented refusal that has
-    no code. An unlisted code, a system code, a client id or order that is spoken of as existing or missing, and
-    whatever comes under a 408 or a 5xx leave the outcome unknown. 40808 is a refusal where its message names what
-    was wrong; the exchange also answers it while its servers are being replaced.
+    It does so if the code is listed and refuses the request itself, or if the message is a documented refusal without a
+    code. Unlisted and system codes, codes about an existing or missing client id or order, and any reply under a 408 or
+    5xx leave the outcome unknown. 40808 is a refusal if its message names the fault; the exchange also sends it while
+    its servers are being replaced.
     """
     if http_status is not None and (http_status >= 500 or http_status == 408):
         return False
@@ -249,7 +249,7 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
 
 
 def says_no_such_order(code: str | None) -> bool:
-    """Whether the reply says that there is no order of the id that was requested."""
+    """Whether the reply says that no order has the requested id."""
     return code is not None and meaning(code).group is CodeGroup.NO_SUCH_ORDER
 
 
@@ -259,7 +259,7 @@ def endpoint_missing(code: str, http_status: int | None = None) -> bool:
 
 
 def switches_off(code: str, http_status: int | None = None) -> bool:
-    """Whether an endpoint beyond the interface is to be left alone for a while: missing, or not permitted."""
+    """Whether an endpoint beyond the interface should be left alone for a while: missing, or not permitted."""
     return endpoint_missing(code, http_status) or meaning(code).group is CodeGroup.PERMISSION
 
 
@@ -269,11 +269,11 @@ def wants_another_word(code: str) -> bool:
 
 
 def wants_another_signature(code: str) -> bool:
-    """Whether the signature was refused, so that a read may be repeated with its values signed decoded."""
+    """Whether the signature was refused, so that a read may be repeated with its decoded values signed."""
     return code in ("40009", "40003", "40002")
 
 
 def refusal_explained(message: str) -> str | None:
-    """The meaning of a documented refusal and its remedy; None for any other message."""
+    """Return the meaning and remedy of a documented refusal; None for any other message."""
     folded_message = message.casefold()
     return next((meaning for phrase, meaning in COPY_KEY_REFUSALS.items() if phrase.casefold() in folded_message), None)

@@ -1,4 +1,4 @@
-"""The root of what can go wrong with a call, and the request that is refused before it becomes one."""
+"""The base class of errors of a call, and the error of a request that is refused before it is sent."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ ENDPOINT_LABELS: Final[Mapping[str, str]] = {
     "spot.account_info": "The account's number",
     "public.time": "The exchange's clock",
 }
-"""A trader's term for the rows of an endpoint: the title of the table that shows them, where there is one."""
+"""A trader's term for the rows of an endpoint: the title of their table, if there is one."""
 
 
 class ErrorFields(TypedDict, total=False):
-    """What every `ExchangeError` takes beside its message."""
+    """The arguments of every `ExchangeError` besides its message."""
 
     code: str | None
     endpoint: str | None
@@ -50,11 +50,11 @@ class ErrorFields(TypedDict, total=False):
 
 
 class ExchangeError(Exception):
-    """A call that did not give what was requested.
+    """A call did not return the requested result.
 
-    `code` and `message` are the exchange's own where it answered, `endpoint` is the catalogue's name,
-    `http_status` the reply's, `remedy` a sentence on what to do. No secret is ever part of it. `request_time` is the
-    exchange's own time in its refusal (Unix ms), None where nothing readable came.
+    `code` and `message` are the exchange's own if it answered, `endpoint` is the catalogue's name, `http_status` the
+    reply's, `remedy` a sentence on what to do. No field holds a secret. `request_time` is the exchange's time in its
+    refusal (Unix ms), None without a readable reply.
     """
 
     reason = "The exchange did not carry out the request"
@@ -78,7 +78,7 @@ class ExchangeError(Exception):
 
     @property
     def sentence(self) -> str:
-        """One sentence, ready for a person; `message` keeps the exchange's words as they came."""
+        """One sentence for display; `message` keeps the exchange's words as received."""
         message = scrub(self.message.strip().rstrip(".")) or "no reason given"
         where = f"{ENDPOINT_LABELS.get(self.endpoint, self.endpoint)}: " if self.endpoint else ""
         code = f" (code {self.code})" if self.code else ""
@@ -89,10 +89,10 @@ class ExchangeError(Exception):
 
 
 class InvalidRequest(ExchangeError):
-    """A request that breaks a rule of the interface; it is refused before anything is sent.
+    """A request breaks a rule of the interface; it is refused before anything is sent.
 
-    `parameter` names the field, `rule` says what it must be, `value` is what was given (shortened; a secret is `***`),
-    `remedy` says what to do. Where no request is involved, `parameter` is a setting or an option of a command.
+    `parameter` names the field, `rule` its rule, `value` the given value (shortened; a secret is `***`), and `remedy`
+    what to do. Outside requests, `parameter` is a setting or an option of a command.
     """
 
     reason = "The request breaks a rule"

@@ -1,9 +1,7 @@
-"""Time as the exchange counts it: whole milliseconds since 1970, and the time spans that requests name.
+"""Time as the exchange counts it: whole milliseconds since 1970, and the time spans of requests.
 
-Which ends a request gives, how long a span may be, and how a longer one is cut.
-
-Reads a time that was typed, on the command line or in a form: `last week`, `2026-11`, ISO 8601, `7d` ago, or Unix
-milliseconds.
+The time rules say which ends a request gives and how long its span may be; longer spans are cut. Also parses typed
+times, on the command line or in a form: `last week`, `2026-11`, ISO 8601, `7d` ago, or Unix milliseconds.
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ NINETY_DAYS_MS: Final = 90 * DAY_MS
 # Three calendar months are 89 to 92 days; pieces of 89 fit any of them, and the live exchange's 90 days.
 SHORTEST_THREE_MONTHS_MS: Final = 89 * DAY_MS
 ON_THE_WAY_MS: Final = 60_000
-"""How long a request may wait and travel; meanwhile the oldest rows that the exchange keeps may be dropped."""
+"""The most that a request may wait and travel; meanwhile the exchange may drop its oldest rows."""
 
 
 class Ends(StrEnum):
-    """The ends, startTime and endTime, that a request must give."""
+    """Which of startTime and endTime a request must give."""
 
     OPTIONAL = "optional"
     BOTH_OR_NEITHER = "both-or-neither"
@@ -43,7 +41,7 @@ class Ends(StrEnum):
 
 
 class Missing(StrEnum):
-    """The exchange's assumption for an end that is not given."""
+    """The exchange's default for a missing end."""
 
     UNSTATED = "unstated"
     THREE_MONTHS = "three-months"  # end: three months after the start; start: three months ago
@@ -57,7 +55,7 @@ class TimeRule(NamedTuple):
     span_ms: int
     both: Ends = Ends.OPTIONAL
     missing: Missing = Missing.UNSTATED
-    #: How far back the exchange tells anything; None where nothing is said.
+    #: How far back the exchange reports anything; None if not documented.
     window_ms: int | None = None
     #: Whether, for a managed sub-account, the start cannot be earlier than its binding.
     from_binding: bool = False
@@ -66,11 +64,11 @@ class TimeRule(NamedTuple):
 
     @property
     def piece_ms(self) -> int:
-        """The longest piece that is certainly within the rule."""
+        """The longest span that is certainly within the rule."""
         return SHORTEST_THREE_MONTHS_MS if self.missing is Missing.THREE_MONTHS else self.span_ms
 
     def kept_since(self, start: int, now_ms: int) -> int:
-        """The start (ms), or a later one that the exchange still keeps when a request made now arrives."""
+        """Return the start (ms), or the oldest time that the exchange still keeps when a request made now arrives."""
         return start if self.window_ms is None else max(start, now_ms - self.window_ms + ON_THE_WAY_MS)
 
 
@@ -83,8 +81,8 @@ THREE_MONTHS: Final = TimeRule(
 def split_span(start: int, end: int, piece: int) -> Iterator[tuple[int, int]]:
     """Cut start..end (ms, both included) into pieces of at most `piece` ms, newest first.
 
-    Neighbouring pieces share their boundary moment, so that no row falls between them; rows on it come twice and
-    are told apart by id. Nothing for an end before the start; one empty stretch is one piece.
+    Neighbouring pieces share their boundary, so that no row falls between them; rows on it come twice and are told
+    apart by id. If the end is before the start there is no piece; if they are equal there is one.
     """
     if piece <= 0:
         raise ValueError("a piece must be longer than zero")
@@ -103,15 +101,15 @@ _MONTH = re.compile(r"(?P<month>[a-z]{3,9})(?: (?P<year>\d{4}))?", re.ASCII)
 _MONTHS = tuple(date(2000, number, 1).strftime("%B").lower() for number in range(1, 13))
 _MONTH_NUMBERS = {name[:count]: number for number, name in enumerate(_MONTHS, 1) for count in range(3, len(name) + 1)}
 _SMALLEST_MS = 100_000_000_000
-"""Below this a number is no time in milliseconds that an exchange could mean (it would be in 1973)."""
+"""A smaller number is not a time in milliseconds (it would be in 1973)."""
 _FEWEST_DIGITS: Final = 9
-"""A number with fewer digits is no time in seconds either (it would be in 1973 as well)."""
+"""A number with fewer digits is not a time in seconds either (it would also be in 1973)."""
 _LARGEST_MS = 4_102_444_800_000
-"""The end of this century; what is beyond may be beyond the calendar."""
+"""The end of this century; later times may be beyond the calendar."""
 
 
 class NamedDays(NamedTuple):
-    """The days that a text names, both included; `has_year` says whether the text leaves no choice of their year."""
+    """The days that a text names, both included; `has_year` means that the text fixes their year."""
 
     first: date
     last: date
@@ -119,7 +117,7 @@ class NamedDays(NamedTuple):
 
 
 def named_days(text: str, today: date) -> NamedDays | None:
-    """The days of `yesterday`, `last week`, `november`, `2026-11`, `11-20` or `2026-11-20`; None where none are named.
+    """Parse the days of `yesterday`, `last week`, `november`, `2026-11`, `11-20` or `2026-11-20`; None for other text.
 
     Weeks begin on Monday. A day or month without a year is the last one that has begun.
     """
@@ -149,7 +147,7 @@ def _days_of(year: str | None, month: int, day: str | None, today: date) -> Name
 
 
 def _days_around(day: date, unit: str) -> NamedDays:
-    """The week, month or year that a day is in."""
+    """Return the week, month or year that contains a day."""
     if unit == "week":
         monday = day - timedelta(days=day.weekday())
         return NamedDays(monday, monday + timedelta(days=6))
@@ -158,10 +156,10 @@ def _days_around(day: date, unit: str) -> NamedDays:
 
 
 def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_end: bool = False) -> int:
-    """A time in Unix milliseconds from named days, ISO 8601 (in `zone` unless it names another), `7d` ago, or itself.
+    """Parse named days, ISO 8601 (in `zone` unless it names another), `7d` ago, or Unix milliseconds; return Unix ms.
 
-    "7d ago" reads as `7d` does, in capitals too. Days are their first millisecond, or their last `at_end`. UTC or the
-    name of `zone` may follow a time. Raises InvalidRequest where the text is none of these.
+    "7d ago" equals `7d`, in any case. Days give their first millisecond, or their last if `at_end`. A time may be
+    followed by UTC or the name of `zone`. Raises InvalidRequest for any other text.
     """
     text = text.strip()
     if ago := _AGO.match(text):
@@ -193,19 +191,19 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_en
         moment = moment.replace(tzinfo=zone)
     try:
         seconds = int(moment.timestamp())
-    except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
+    except (ValueError, OverflowError, OSError):  # the calendar's first and last days, in zones that shift them out
         seconds = -1
     return _within_century(seconds * 1000 + moment.microsecond // 1000 - last_of_day, text, flag)
 
 
 def _from_iso(text: str, zone: tzinfo) -> datetime:
-    name = text.partition(":")[2].partition(" ")[2].strip()  # what follows the time of day
+    name = text.partition(":")[2].partition(" ")[2].strip()  # the text after the time of day
     if not name:
         return datetime.fromisoformat(text)
     moment = datetime.fromisoformat(text.removesuffix(name).rstrip())
     if moment.tzinfo is None and name.upper() == "UTC":
         return moment.replace(tzinfo=UTC)
-    for fold in (0, 1):  # of the hour that comes twice, the name tells which
+    for fold in (0, 1):  # the name decides in the hour that occurs twice
         local = moment.replace(tzinfo=zone, fold=fold)
         if moment.tzinfo is None and name in (str(zone), local.tzname()):
             return local
@@ -219,9 +217,9 @@ def _within_century(moment_ms: int, text: str, flag: str) -> int:
 
 
 def end_until_now(moment_ms: int, now_ms: int, name: str, text: str, zone: tzinfo) -> int:
-    """The end of a time span as the exchange accepts it, which may refuse a future one: days that began last until now.
+    """Limit the end of a time span to now, since the exchange may refuse a future one.
 
-    Raises InvalidRequest where it begins after today in the zone.
+    Raises InvalidRequest if the end begins after today in the zone.
     """
     today = datetime.fromtimestamp(now_ms / 1000, zone).date()
     last_of_today = milliseconds(today.isoformat(), now_ms, name, zone, at_end=True)
@@ -231,5 +229,5 @@ def end_until_now(moment_ms: int, now_ms: int, name: str, text: str, zone: tzinf
 
 
 def is_ago(text: str) -> bool:
-    """Whether a text is a time ago, which is another time at every reading."""
+    """Whether a text is a time ago, which changes with every reading."""
     return _AGO.match(text.strip()) is not None

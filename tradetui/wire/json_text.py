@@ -1,4 +1,4 @@
-"""JSON text in and out without loss: numbers keep every digit they came with."""
+"""JSON text in and out without loss: numbers keep all their digits."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Final
 from pydantic import SecretStr
 
 _LONGEST_NUMBER: Final = 100
-"""A number of more characters, or with more zeros before or behind its digits, is no figure of an exchange."""
+"""A number with more characters, or with more leading or trailing zeros, is not a figure of an exchange."""
 
 
 class RepeatedName(ValueError):
-    """An object has a name twice: which of its values counts is not known."""
+    """An object has a repeated name: it is not known which value counts."""
 
 
 def _decimal(text: str) -> Decimal | str:
-    """A number with a point or an exponent, exactly; one of absurd size as the text it came as.
+    """Parse a number with a point or an exponent exactly; one of absurd size stays text.
 
-    pydantic reads such a Decimal into a whole number digit by digit, which for 1E+999999999 takes for ever.
+    pydantic expands such a Decimal digit by digit into a whole number, which never ends for 1E+999999999.
     """
     if len(text) > _LONGEST_NUMBER:
         return text
@@ -42,24 +42,24 @@ def _object_of(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return by_name
 
 
-# NaN and Infinity, which are not JSON, stay words.
+# NaN and Infinity, which are not JSON, stay text.
 _DECODER: Final = json.JSONDecoder(parse_float=_decimal, parse_constant=str)
-# Python refuses whole numbers of more than 4,300 digits; a function of our own for each would slow every reading.
+# Python refuses whole numbers of more than 4,300 digits; our own function for every number would slow all parsing.
 _LONG_INTEGERS: Final = json.JSONDecoder(parse_float=_decimal, parse_int=_integer, parse_constant=str)
 _UNIQUE_NAMES: Final = json.JSONDecoder(
     parse_float=_decimal, parse_int=_integer, parse_constant=str, object_pairs_hook=_object_of
 )
-# Writes rows of nothing but texts, as nearly all are, at full speed; whatever else there is, it refuses.
+# Writes rows of plain text, which nearly all are, at full speed; it refuses any other type.
 _PLAIN: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 def load_json(text: str, *, unique_names: bool = False) -> Any:
-    """The value of a JSON text; where an object has a name twice, the last value counts.
+    """Parse a JSON text; if an object has a name twice, the last value counts.
 
     With `unique_names`, which takes twice as long, such an object raises RepeatedName, a ValueError.
 
     Raises:
-        ValueError, RecursionError: it is none, or nested too deeply.
+        ValueError, RecursionError: the text is not JSON, or nested too deeply.
     """
     if unique_names:
         return _UNIQUE_NAMES.decode(text)
@@ -72,7 +72,7 @@ def load_json(text: str, *, unique_names: bool = False) -> Any:
 
 
 def dump_json(value: object) -> str:
-    """Compact JSON text of a received value: Decimal as the number it was, secrets as `***`, text unescaped."""
+    """Write a received value as compact JSON: Decimal as the number it was, secrets as `***`, text unescaped."""
     try:
         text = _PLAIN.encode(value)
         text.encode()

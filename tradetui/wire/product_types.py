@@ -1,4 +1,4 @@
-"""Product types of the futures endpoints, and the margin coin each of them is settled in."""
+"""Product types of the futures endpoints, and the margin coins in which they are settled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 USDT_COINS: Final = frozenset({"USDT", "SUSDT"})
-"""USDT and the one of the older demo scheme."""
+"""USDT and its counterpart in the older demo scheme."""
 _USDC_COINS: Final = frozenset({"USDC", "SUSDC"})
 _DELIVERY_MONTHS: Final = "FGHJKMNQUVXZ"  # of futures: January is F, December Z
 
@@ -24,7 +24,7 @@ class ProductType(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> ProductType:
-        """The product type written in any case; raises ValueError naming the six."""
+        """Parse a product type in any case; raises ValueError naming the six."""
         try:
             return cls(text.strip().upper())
         except ValueError:
@@ -41,17 +41,17 @@ class ProductType(StrEnum):
 
     @property
     def settlement_coin(self) -> str | None:
-        """USDT or USDC; None where every symbol is settled in its own base coin."""
+        """USDT or USDC; None if every symbol is settled in its own base coin."""
         if self.is_coin_margined:
             return None
         return "USDC" if "USDC" in self.value else "USDT"
 
 
 def may_trade(product_type: ProductType, symbol: str) -> bool:
-    """Whether a symbol can be one of a product type's, as far as its name tells; true where it tells nothing.
+    """Whether a symbol can belong to a product type, by its name; True if the name does not show it.
 
-    USDT contracts end in USDT, USDC contracts in PERP or USDC, and inverse ones in USD, a delivery date behind it
-    or `_PERP`.
+    USDT contracts end in USDT, USDC contracts in PERP or USDC, and inverse ones in USD, optionally followed by a
+    delivery date or `_PERP`.
     """
     symbol = symbol.upper()
     if symbol.endswith("USDT"):
@@ -67,7 +67,8 @@ def may_trade(product_type: ProductType, symbol: str) -> bool:
 def may_hold(product_type: ProductType, coin: str) -> bool:
     """Whether a product type can have an account in a coin.
 
-    USDT and USDC contracts are settled in their own coin alone. Inverse ones take many, also USDC, but never USDT.
+    USDT and USDC contracts are settled in their own coin alone. Inverse ones accept many, including USDC, but never
+    USDT.
     """
     coin = coin.upper()
     if product_type.is_coin_margined:
@@ -76,7 +77,7 @@ def may_hold(product_type: ProductType, coin: str) -> bool:
 
 
 def may_move(product_type: ProductType, coin: str) -> bool:
-    """Whether a product type's wallets can move a coin; several assets, also USDC, may back contracts in USDT."""
+    """Whether a product type's wallets can move a coin; several assets, including USDC, may back USDT contracts."""
     if may_hold(product_type, coin) or coin.upper() not in USDT_COINS | _USDC_COINS:
         return True
     return product_type.settlement_coin == "USDT"
@@ -84,17 +85,17 @@ def may_move(product_type: ProductType, coin: str) -> bool:
 
 @lru_cache(1024)
 def margin_coin(product_type: ProductType, symbol: str) -> str | None:
-    """The coin margin is held in by the product type's rule: USDT, USDC, or the base coin of a COIN symbol.
+    """Return the margin coin by the product type's rule: USDT, USDC, or the base coin of a coin-margined symbol.
 
-    None when the symbol of a coin-margined contract names no base coin. Demo symbols carry an S before both of
-    their coins (SBTCSUSDT, SBTCSUSD), and then so does the margin coin.
+    None if a coin-margined symbol names no base coin. Demo symbols have an S before both coins (SBTCSUSDT, SBTCSUSD),
+    and so has the margin coin.
     """
     symbol = symbol.upper()
     settlement = product_type.settlement_coin
     if settlement is not None:
         demo = f"S{settlement}"
         return demo if product_type.is_demo and symbol.endswith(demo) else settlement
-    # The quote of an inverse contract is always USD; what follows it is a delivery date (BTCUSDH26, BTCUSD_PERP).
+    # The quote of an inverse contract is always USD; a delivery date may follow it (BTCUSDH26, BTCUSD_PERP).
     for quote in ("SUSD", "USD") if product_type.is_demo else ("USD",):
         base, matched_quote, _ = symbol.partition(quote)
         if base and matched_quote:

@@ -1,4 +1,4 @@
-"""Signatures of requests: the string that is signed, HMAC-SHA256 and RSA, and the query text both sides agree on."""
+"""Signatures of requests: the signed string, HMAC-SHA256 and RSA, and the query text that both sides sign."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ class SigningUnavailable(Exception):
 
 
 def encoded_query(pairs: Iterable[tuple[str, str]]) -> str:
-    """The query text as it goes on the wire: values percent-encoded, a space as %20, pairs in the order given."""
+    """Write the query as sent: values percent-encoded, a space as %20, pairs in the given order."""
     return "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in pairs)
 
 
 def decoded_query(pairs: Iterable[tuple[str, str]]) -> str:
-    """The query text with its values as they are, which some servers sign instead of the encoded one."""
+    """Write the query with decoded values, which some servers sign instead of the encoded one."""
     return "&".join(f"{name}={value}" for name, value in pairs)
 
 
 def prehash(timestamp: str, method: str, path: str, query: str = "", body: bytes = b"") -> bytes:
-    """The bytes that are signed: timestamp (ms), METHOD, path, "?" and query if there is one, body."""
+    """Return the bytes to sign: timestamp (ms), METHOD, path, "?" and query if there is one, body."""
     head = timestamp + method.upper() + path + ("?" + query if query else "")
     return head.encode() + body
 
 
 def sign_hmac(secret: str, message: bytes) -> str:
-    """Base64 of HMAC-SHA256 of the message under the secret key."""
+    """Return the Base64 of HMAC-SHA256 of the message under the secret key."""
     return base64.b64encode(hmac.digest(secret.encode(), message, "sha256")).decode()
 
 
@@ -51,8 +51,8 @@ class HmacSigner:
 class RsaSigner:
     """Signs with the private key of an RSA key: SHA-256, PKCS#1 v1.5.
 
-    The key is PEM text, or its bare Base64 as some exports give it. Raises SigningUnavailable when the
-    `rsa` extra is not installed or the key cannot be read.
+    The key is PEM text, or its bare Base64 as some exports give it. Raises SigningUnavailable if the `rsa` extra is not
+    installed or the key cannot be read.
     """
 
     def __init__(self, private_key: SecretStr) -> None:
@@ -66,7 +66,7 @@ class RsaSigner:
         try:
             key = serialization.load_pem_private_key(_as_pem(private_key.get_secret_value()), password=None)
         except (ValueError, TypeError):
-            # The cause may quote the key, so it goes no further.
+            # The cause may quote the key, so it is dropped.
             raise SigningUnavailable(
                 "The RSA private key cannot be read: give unencrypted PEM text (-----BEGIN PRIVATE KEY-----)."
             ) from None
@@ -99,7 +99,7 @@ def signed_headers(
     body: bytes = b"",
     locale: str = "en-US",
 ) -> dict[str, str]:
-    """Every header a signed request carries; `query` is the text that is signed."""
+    """Return the headers of a signed request; `query` is the signed text."""
     return {
         "ACCESS-KEY": api_key,
         "ACCESS-SIGN": signer.sign(prehash(timestamp, method, path, query, body)),

@@ -1,4 +1,4 @@
-"""The endpoints of the exchange: limit, request, rows, paging, and the reading of the reply.
+"""The endpoints of the exchange: limits, requests, rows, paging, and the parsing of replies.
 
-`catalogue` lists them, `reply` reads what they answer. Whoever calls or plays an endpoint looks in.
+`catalogue` lists the endpoints, `reply` parses their replies. The client and the sandbox use both.
 """

@@ -1,6 +1,6 @@
-"""Every endpoint, once: name, path, limit, page and time rule, row law, request and row model.
+"""The catalogue of all endpoints: name, path, limit, page and time rule, row law, request and row model.
 
-Client, sandbox, budget, `show`, and doctor read this; none repeats it.
+Client, sandbox, budget, `show` and doctor read it; none of them repeats it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _pages(
     row_field: str = "orderId",
     first: str | None = None,
 ) -> PageRule:
-    """The rule of pages whose size is the request's own parameter `limit`; the others are fields of `PageRule`."""
+    """Make the rule of pages whose size is the request's parameter `limit`; the arguments are fields of `PageRule`."""
     limit = request.parameters["limit"]
     assert isinstance(limit, Count), f"the limit of {request.__name__} is no count of rows"
     return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
@@ -132,7 +132,7 @@ _THIRTEEN: Final = (
     ),
 )
 
-# Beyond the interface: the live exchange has these as well, and the program works without them.
+# Beyond the interface: the live exchange also has these endpoints, and the program works without them.
 _BEYOND: Final = (
     Endpoint(
         name="futures.positions",
@@ -223,7 +223,7 @@ _BEYOND: Final = (
     ),
 )
 
-#: Every endpoint by its name, the thirteen of the interface first, in its order.
+#: Every endpoint by its name; first the thirteen of the interface, in its order.
 CATALOGUE: Final[Mapping[str, Endpoint]] = MappingProxyType(
     {entry.name: entry._replace(number=number) for number, entry in enumerate(_THIRTEEN, 1)}
     | {entry.name: entry for entry in _BEYOND}
@@ -233,5 +233,5 @@ _BY_REQUEST: Final = {entry.request: entry for entry in CATALOGUE.values()}
 
 
 def endpoint_of(request: type[Request[Any]]) -> Endpoint:
-    """The endpoint that takes this kind of request; raises KeyError."""
+    """Return the endpoint of a kind of request; raises KeyError."""
     return _BY_REQUEST[request]

@@ -1,4 +1,4 @@
-"""The model of an endpoint: its limit, its request and rows, its paging, and the lifetime of its rows."""
+"""The model of an endpoint: its limit, request and rows, its paging, and how its rows may change."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from tradetui.wire.requests.request import Request
 
 
 class RowLaw(StrEnum):
-    """The lifetime of an endpoint's rows, which decides how pages are read."""
+    """How an endpoint's rows may change, which decides how pages are read."""
 
     APPEND = "append"  # rows never change: page back to the newest known id plus a minute's overlap
-    WHOLE = "whole"  # every page each time: what is absent is gone
-    MUTABLE = "mutable"  # rows may change: re-read the window in which they can, update by id
-    SINGLE = "single"  # one call tells all
+    WHOLE = "whole"  # every page each time: a missing row is gone
+    MUTABLE = "mutable"  # rows may change: re-read the period in which they can, update by id
+    SINGLE = "single"  # one call returns everything
 
 
 class PageRule(NamedTuple):
-    """Rules for reaching older rows through idLessThan."""
+    """The rules for reaching older rows with idLessThan."""
 
-    #: What goes into idLessThan: "endId" of the payload, or this field of the last row.
+    #: The source of idLessThan: "endId" of the payload, or this field of the last row.
     cursor_field: str
-    #: The key of the list in the payload; None where the payload is the list.
+    #: The key of the list in the payload; None if the payload is the list.
     rows_key: str | None
     default: int
     maximum: int
-    #: Over the maximum the exchange gives the maximum instead of an error.
+    #: For a limit above the maximum the exchange uses the maximum instead of an error.
     capped: bool = False
     #: The idLessThan that means the first page.
     first: str | None = None
-    #: The field of the last row that stands in where endId is left out.
+    #: The field of the last row that replaces a missing endId.
     row_field: str = "orderId"
 
 
 class RateLimit(NamedTuple):
-    """Calls a second, counted per account (`uid`) or per address (`ip`)."""
+    """Calls per second, counted per account (`uid`) or per address (`ip`)."""
 
     per_second: int
     copy_trader: int | None = None
@@ -45,9 +45,9 @@ class RateLimit(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """One endpoint; by default a signed GET, allowed ten times a second, whose reply has no pages.
+    """One endpoint; by default a signed GET, allowed ten times a second, without pages.
 
-    `number` is its number in the interface; None beyond it, where `core` is False.
+    `number` is its number in the interface; None beyond the interface, and then `core` is False.
     """
 
     name: str
@@ -84,14 +84,14 @@ class Endpoint(NamedTuple):
 
     @property
     def rows_key(self) -> str | None:
-        """The key of the list in the payload; None where the payload is the list or the row."""
+        """The key of the list in the payload; None if the payload is the list or the row."""
         return self.page.rows_key if self.page is not None else None
 
     @property
     def decides_what_is_sent(self) -> bool:
-        """Whether what is sent next rests on its reply, which must not be read in two ways.
+        """Whether a later write depends on its reply, which therefore must not be ambiguous.
 
-        A reply with a secret is read however it is written: it comes once.
+        A reply with a secret is parsed even if it is ambiguous, because it comes only once.
         """
         return self.signed and not self.secret and self.law in (RowLaw.SINGLE, RowLaw.WHOLE)
 
@@ -101,6 +101,6 @@ class Endpoint(NamedTuple):
 
 
 ADDRESS_CALLS_PER_MINUTE: Final = 6_000
-"""Calls of one network address in any minute, whoever makes them and whatever they ask."""
+"""The limit of calls from one network address in any minute, for all programs and endpoints together."""
 ADDRESS_LOCKOUT_S: Final = 300
-"""Seconds for which an address that made more is refused."""
+"""Seconds for which an address beyond the limit is refused."""

@@ -1,7 +1,7 @@
-"""Reads what the exchange answers: the envelope of every reply, and the rows in it by their endpoint's rules.
+"""Parses replies of the exchange: the envelope of every reply, and the rows by the rules of their endpoint.
 
-A row that cannot be read is handed on beside those that can, and costs none of them. A payload of another shape than
-its endpoint's is an error, so that it never looks like an account that holds nothing.
+An unreadable row is returned beside the readable ones. A payload of another shape than its endpoint's is an error, so
+that it never looks like an account that holds nothing.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_m
 from tradetui.wire.replies.record import Record, UndecodableRowError, masked, read_rows
 
 LONGEST_BODY: Final = 8 * 1024 * 1024
-"""In bytes. The longest page, 500 bills, is a fifth of a megabyte; a longer body answers none of these requests."""
+"""In bytes. The longest page, 500 bills, has a fifth of a megabyte; a longer body answers none of these requests."""
 _LATEST_MS: Final = 4_102_444_800_000
-"""No time of a reply after the year 2100 is believed."""
+"""A time in a reply after the year 2100 is ignored."""
 _TELLING_FIELDS: Final = ("symbol", "coin", "margin_coin")
-"""What tells a row's product type: its symbol, the coin it moved, and the coin its margin is in."""
+"""The fields that show a row's product type: its symbol, the coin it moved, and its margin coin."""
 
 R = TypeVar("R", bound=Record)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
 class UnreadableBody(Exception):
-    """A body that is not a reply of the exchange; the message says what it is instead."""
+    """The body is not a reply of the exchange; the message says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Code, message and time of a reply, with its payload still unread."""
+    """Code, message and time of a reply, with its payload not yet parsed."""
 
     code: str
     msg: str
@@ -42,13 +42,13 @@ class Envelope:
 
     @property
     def ok(self) -> bool:
-        """Whether the exchange says success, for which it has one code."""
+        """Whether the exchange reports success, for which it has one code."""
         return self.code == "00000"
 
 
 @dataclass(frozen=True, slots=True)
 class UndecodableRow:
-    """A row that could not be read at all: its place, what it lacks, and itself as received."""
+    """A row that could not be read: its index, the reason, and the row as received."""
 
     index: int
     reason: str
@@ -64,23 +64,23 @@ class Reply(Generic[R_co]):
     undecodable_rows: tuple[UndecodableRow, ...] = ()
     request_time: int | None = None
     cursor: str | None = None
-    """What goes into idLessThan to read the next, older page; None when there is none to be read."""
+    """The idLessThan of the next, older page; None if there is none."""
     left_out: tuple[str, ...] = ()
-    """Of each row left out because it can only be of another product type than was asked for, its symbol or coin."""
+    """The symbols or coins of rows left out, because they can only be of another product type."""
 
     @property
     def count(self) -> int:
-        """Rows received, undecodable ones and those of other product types included."""
+        """The number of rows received, including unreadable ones and those left out."""
         return len(self.rows) + len(self.undecodable_rows) + len(self.left_out)
 
     @property
     def unreadable(self) -> int:
-        """How many optional fields could not be read, over all of `rows`."""
+        """The number of optional fields that could not be read, in all `rows`."""
         return sum(len(row.unreadable) for row in self.rows)
 
 
 def read_envelope(body: bytes, *, unique_names: bool = False) -> Envelope:
-    """The envelope of a body, whatever its code; raises UnreadableBody, also for a name that must be there once."""
+    """Parse the envelope of a body with any code; raises UnreadableBody, also for a repeated name if `unique_names`."""
     if len(body) > LONGEST_BODY:
         raise UnreadableBody(f"the reply is {len(body)} bytes long")
     try:
@@ -107,7 +107,7 @@ def read_envelope(body: bytes, *, unique_names: bool = False) -> Envelope:
 
 
 def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
-    """The rows of an envelope's payload; raises UnreadableBody when it has not the endpoint's shape."""
+    """Parse the rows of an envelope's payload; raises UnreadableBody if it does not have the endpoint's shape."""
     raw, end_id = _raw_rows(endpoint, envelope.data)
     cursor = _cursor(endpoint, raw, end_id)
     raw = endpoint.row.with_distinct_ids(raw)
@@ -116,15 +116,15 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
 
 
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
-    """The reply without rows that can only be of another product type: an exchange may give every one the same rows.
+    """Leave out rows that can only be of another product type: an exchange may return the same rows for each.
 
-    Rows do not carry their product type; the symbol tells it, or the coin that was moved where a row has no symbol.
+    Rows lack their product type. The symbol shows it, or the coin that was moved if a row has no symbol.
     """
     telling = list(zip(*(_column(reply.rows, name) for name in _TELLING_FIELDS), strict=True))
     foreign = {values for values in set(telling) if not _may_be_of(product_type, *values)}
     if not foreign:
         return reply
-    # This exchange does so: where nothing but the coin tells, the row is of the product type that is settled in it.
+    # This exchange returns rows of other types: a row with only a coin then belongs to the type settled in that coin.
     for symbol, moved_coin, margin_coin in set(telling):
         if symbol is None and moved_coin is not None and not may_hold(product_type, moved_coin):
             foreign.add((symbol, moved_coin, margin_coin))
@@ -134,8 +134,8 @@ def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
 
 
 def _column(rows: Sequence[Record], name: str) -> Sequence[str | None]:
-    """A field of each row; None everywhere where rows of this kind do not have it."""
-    # The kind is asked once: to look for a field that is not there takes a microsecond in every row.
+    """Return a field of each row; None for all if rows of this kind lack it."""
+    # The kind is checked once: reading a missing field takes a microsecond in every row.
     if not rows or name not in type(rows[0]).model_fields:
         return [None] * len(rows)
     return [getattr(row, name) for row in rows]
@@ -143,14 +143,14 @@ def _column(rows: Sequence[Record], name: str) -> Sequence[str | None]:
 
 def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | None, margin_coin: str | None) -> bool:
     if symbol is not None:
-        # Margin in USDT is certain, however a contract is named: a position must not be left out for its name.
+        # Margin in USDT is certain, whatever the contract's name: no position may be left out because of its name.
         has_usdt = margin_coin is not None and margin_coin.upper() in USDT_COINS
         return may_trade(product_type, symbol) or (has_usdt and product_type.settlement_coin == "USDT")
     return moved_coin is None or may_move(product_type, moved_coin)
 
 
 def _read_at_once(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...], tuple[()]] | None:
-    """All rows by one call of pydantic, as nearly every page can be read; None where one needs a reading of its own."""
+    """Parse all rows in one pydantic call, which suits nearly every page; None if a row has to be parsed alone."""
     if not set(map(type, raw)) <= {dict} or not all(map(kind.may_be, raw)):
         return None
     rows = read_rows(kind, raw)
@@ -158,7 +158,7 @@ def _read_at_once(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...
 
 
 def _read_one_by_one(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...], tuple[UndecodableRow, ...]]:
-    """Each row by itself, which takes twice as long or more: the readable ones, and of each other one what it lacks."""
+    """Parse each row alone, at least twice as slow: return the readable rows, and the others with their reasons."""
     rows: list[Record] = []
     undecodable_rows: list[UndecodableRow] = []
     for index, row in enumerate(raw):
@@ -175,10 +175,10 @@ def _read_one_by_one(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, 
 
 
 def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
-    """The raw rows of a payload, a null list being empty, and its endId.
+    """Return the raw rows of a payload, a null list as an empty one, and its endId.
 
-    A payload that is null as a whole is a history without rows. What is held or pending may not look like nothing
-    because it was left out.
+    A payload that is null is a history without rows. For positions and pending orders it is an error, so that a missing
+    payload does not look like an empty account.
     """
     if data is None or data == "":
         if endpoint.area == "futures" and endpoint.decides_what_is_sent and not endpoint.writes:
@@ -192,7 +192,7 @@ def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
         return [data], None
     rows = data.get(endpoint.rows_key)
     if rows is None or rows == "":
-        # Rows under a name nobody expects must not look like none.
+        # Rows under an unexpected name must not look like no rows.
         if endpoint.rows_key not in data and data.keys() - {"endId"}:
             raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
         rows = []
@@ -202,7 +202,7 @@ def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
 
 
 def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | None:
-    """The id below which the next page begins, by the endpoint's page rule; None where there is nothing older."""
+    """Return the id below which the next page begins, by the endpoint's page rule; None if nothing is older."""
     rule = endpoint.page
     if rule is None or not raw:
         return None
@@ -214,7 +214,7 @@ def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | Non
 
 
 def _oldest(raw: list[Any], id_name: str) -> Any:
-    """The row below which a page goes on: its last, or the oldest where its rows do not come newest first."""
+    """Return the row below which the next page begins: the last, or the oldest if rows do not come newest first."""
     times = [_milliseconds(row.get("cTime", row.get("ts"))) if isinstance(row, Mapping) else None for row in raw]
     known = [time for time in times if time is not None]
     if len(known) < len(raw) or all(newer >= older for newer, older in pairwise(known)):
@@ -226,7 +226,7 @@ def _oldest(raw: list[Any], id_name: str) -> Any:
 
 
 def id_sort_key(row_id: str) -> tuple[int, str]:
-    """Ids by length, then text: numbers in order without taking them for numbers."""
+    """Sort ids by length, then text: in numeric order without conversion."""
     return len(row_id), row_id
 
 
@@ -237,7 +237,7 @@ def _text(value: Any) -> str | None:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """A reply's time; None where it is none, of whatever size the number is."""
+    """Parse a reply's time; None if it is not valid, however large the number is."""
     if isinstance(value, str) and len(value) <= 20 and value.strip().isascii() and value.strip().isdigit():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):

@@ -1,1 +1,1 @@
-"""Rows of every endpoint, each with its request, whose docstring gives the endpoint's number in the interface."""
+"""The rows of every endpoint, each with its request; the request's docstring gives the endpoint's number."""

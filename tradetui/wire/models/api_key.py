@@ -1,6 +1,6 @@
-"""Whose API key this is and what it permits, with the exchange's four-letter authorities in words.
+"""The owner and the permissions of an API key, with the exchange's four-letter authorities in words.
 
-Source: the exchange's documentation of spot/account/info, whose examples also show the words `readonly` and `trade`.
+Source: the exchange's documentation of spot/account/info, whose examples also have the words `readonly` and `trade`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ MEANINGS_OF_AUTHORITIES: Final[Mapping[str, tuple[str, str]]] = {
     "pllw": ("pledge loans", _WRITE),
 }
 FUTURES_WRITE_AUTHORITIES: Final = ("coow", "cpow", "ttow")
-"""A key without any of these may not place or reverse a futures order, its own or as a copy trader."""
+"""A key without any of these may not place or reverse a futures order, not even as a copy trader."""
 _WITHDRAWALS: Final = ("wwo", "withdraw")
 
 
@@ -61,15 +61,14 @@ class AccountInfo(Record):
     def lacks_all(self, *authorities: str) -> bool:
         """Whether the key certainly has none of these authorities.
 
-        It does only where the exchange told some and every word of them is known: among words that nobody knows there
-        may be one that stands for what is asked.
+        It is certain only if the exchange sent some and all are known: an unknown word might stand for one of these.
         """
         own = {authority.casefold() for authority in self.authorities}
         return bool(own) and own <= MEANINGS_OF_AUTHORITIES.keys() and not own & set(authorities)
 
     @property
     def is_copy_trader(self) -> bool | None:
-        """Whether the account is a copy trader; None where the exchange does not say."""
+        """Whether the account is a copy trader; None if the exchange does not say."""
         if same(self.trader_type, "trader"):
             return True
         return False if same(self.trader_type, "not_trader") else None
@@ -80,7 +79,7 @@ class AccountInfoRequest(Request[AccountInfo]):
 
 
 def permission_texts(authorities: Iterable[str]) -> tuple[str, ...]:
-    """The authorities in words, one text for each part of the exchange; an unknown one stands as it came."""
+    """Return the authorities in words, one text for each area; an unknown one is quoted as received."""
     rights: dict[str, str] = {}
     unknown: list[str] = []
     for authority in authorities:

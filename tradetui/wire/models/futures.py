@@ -1,9 +1,9 @@
-"""Futures orders, fills and trigger orders: the rows the exchange sends, each followed by the request that reads them.
+"""Futures orders, fills and trigger orders: the rows, each followed by the request that reads them.
 
 "Endpoint 12" is the twelfth of the thirteen in the interface's description. A request "beyond the interface" has no
-number there; the live exchange answers it all the same. Fields have the interface's names in snake case.
+number there, but the live exchange answers it. Fields have the interface's names in snake case.
 
-What records of several areas share: the fee detail of a fill, the side, the position mode, the margin mode.
+Also the fields that several areas share: a fill's fee detail, side, position mode, margin mode.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Sided:
 
 
 class InPositionMode:
-    """A record that has the account's position mode, as it was then."""
+    """A record with the account's position mode at its time."""
 
     if TYPE_CHECKING:
         pos_mode: str | None
 
     @property
     def position_mode(self) -> PositionMode | None:
-        """The account's position mode; None when it is neither of the two known."""
+        """The account's position mode; None if unknown."""
         return known(PositionMode, self.pos_mode)
 
 
@@ -77,7 +77,7 @@ class InMarginMode:
 
     @property
     def margin(self) -> MarginMode | None:
-        """Crossed or isolated; None when it is neither."""
+        """Crossed or isolated; None if unknown."""
         return MarginMode.parse(self.margin_mode)
 
 
@@ -124,7 +124,7 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
 
 
 class PendingOrdersRequest(TimedRequest[PendingOrder]):
-    """Endpoint 12: pending orders. Without status only live ones come; without times, orders of any age."""
+    """Endpoint 12: pending orders. Without a status only live ones are returned; without times, orders of any age."""
 
     time_rule = THREE_MONTHS
 
@@ -142,7 +142,7 @@ class PendingOrdersRequest(TimedRequest[PendingOrder]):
 
 
 class OrderDetail(Record, Sided, InPositionMode):
-    """One order, pending or over. The exchange sends its status under the name `state` here."""
+    """One order, pending or over. Here the exchange names its status `state`."""
 
     identity = ("order_id",)
     spellings = {"status": "state"}
@@ -182,12 +182,12 @@ class OrderDetail(Record, Sided, InPositionMode):
 
     @property
     def status(self) -> OrderStatus | None:
-        """The order's status; None where the exchange sent a word that this program does not know."""
+        """The order's status; None for a word that this program does not know."""
         return known(OrderStatus, self.state)
 
 
 class OrderDetailRequest(Request[OrderDetail]):
-    """Beyond the interface: one order by id, whatever its state; orderId prevails over clientOid."""
+    """Beyond the interface: one order by id, in any state; orderId takes precedence over clientOid."""
 
     symbol: RequiredSymbol
     product_type: ProductTypeText
@@ -200,11 +200,11 @@ class OrderDetailRequest(Request[OrderDetail]):
 
 
 class FuturesFill(Record, Sided):
-    """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close.
+    """A futures fill. In hedge mode `side` names the leg, and `trade_side` is open or close.
 
     A trade id is unique within a symbol at best. One trade may close a position and open another: the exchange then
-    sends two fills under one trade id. Within one reply `with_distinct_ids` gives the opening one an id of its own; on
-    different pages `unique_key` tells them apart.
+    sends two fills under one trade id. Within one reply `with_distinct_ids` gives the opening fill an id of its own;
+    across pages `unique_key` tells them apart.
     """
 
     identity = ("trade_id", "symbol")
@@ -227,7 +227,7 @@ class FuturesFill(Record, Sided):
 
     @classmethod
     def with_distinct_ids(cls, rows: list[Any]) -> list[Any]:
-        """The rows of one reply; where one trade closed and opened, the closing fill alone keeps the trade's id."""
+        """Return the rows of one reply; if one trade closed and opened, only the closing fill keeps the trade's id."""
         trades = [
             (str(row.get("tradeId") or ""), str(row.get("symbol")).upper()) if isinstance(row, Mapping) else ("", "")
             for row in rows
@@ -248,31 +248,31 @@ class FuturesFill(Record, Sided):
 
     @property
     def row_id(self) -> str:
-        """The trade id and the symbol, in capitals however it came."""
+        """The trade id and the symbol in upper case."""
         return f"{self.trade_id}|{self.symbol.upper()}"
 
     @property
     def unique_key(self) -> object:
-        """The trade's id as the exchange sent it, the symbol, the side and the trade side."""
+        """The trade id as the exchange sent it, the symbol, the side and the trade side."""
         trade_id = self.trade_id.partition(" ")[0]
         return trade_id, self.symbol.upper(), self.side.lower(), (self.trade_side or "").lower()
 
     @property
     def position_mode(self) -> PositionMode | None:
-        """The account's position mode then; without `posMode`, a trade side of one-way trades alone shows it."""
+        """The account's position mode then; without `posMode`, only a one-way trade side shows it."""
         if self.pos_mode is None and "_single" in (self.trade_side or "").lower():
             return PositionMode.ONE_WAY
         return known(PositionMode, self.pos_mode)
 
     @property
     def unknown_word(self) -> str:
-        """The field and word, as received, that leave open what this fill did to a position; empty where none does."""
+        """The field and word, as received, that leave this fill's effect on a position unknown; empty if none does."""
         if known(Side, self.side) is None:
             return f"side {self.side!r}"
         if self.pos_mode is not None and self.position_mode is None:
             return f"posMode {self.pos_mode!r}"
         if self.position_mode is PositionMode.ONE_WAY:
-            return ""  # the side alone decides
+            return ""  # the side decides alone
         trade_side = known(TradeSide, self.trade_side)
         return f"tradeSide {self.trade_side!r}" if trade_side is None or "single" in trade_side else ""
 
@@ -337,7 +337,7 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
 
 
 class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
-    """Endpoint 6: past trigger orders of one plan type. orderId prevails over clientOid; both may be left out."""
+    """Endpoint 6: past trigger orders of one plan type. orderId takes precedence over clientOid; both are optional."""
 
     time_rule = _THREE_MONTHS_FROM_BINDING
 
@@ -376,12 +376,12 @@ class LiveTriggersRequest(TimedRequest[TriggerOrder]):
 
 
 def _is_trigger(row: Mapping[str, Any]) -> bool:
-    """Whether a row has a field that only trigger orders have; an order mistaken for one would be shown as a stop."""
+    """Whether a row has a field that only trigger orders have; a mistaken order would be shown as a stop."""
     return bool(row.get("planType") or row.get("planStatus"))
 
 
 class _FillEffect(NamedTuple):
-    """What a fill did to a position, by its words in lower case; closing sorts before opening."""
+    """The effect of a fill on a position, from its words in lower case; closing sorts before opening."""
 
     opens: bool
     side: str

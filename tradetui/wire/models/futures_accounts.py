@@ -1,6 +1,6 @@
-"""What a futures account holds: its balances and settings, positions open and closed, and the bills of its wallets.
+"""The contents of a futures account: balances and settings, open and closed positions, and its wallets' bills.
 
-Endpoint 7 is the interface's own list of accounts. What is beyond the interface the live exchange offers as well.
+Endpoint 7 is the interface's own list of accounts. The requests beyond the interface work on the live exchange.
 """
 
 from decimal import Decimal
@@ -28,7 +28,7 @@ from tradetui.wire.requests.request import Request, TimedRequest
 
 
 class Asset(Record):
-    """One asset behind a multi-assets account."""
+    """One asset that backs a multi-assets account."""
 
     identity = ("coin",)
 
@@ -38,7 +38,7 @@ class Asset(Record):
 
 
 class FuturesAccount(Record):
-    """A futures account, one a margin coin."""
+    """A futures account, one for each margin coin."""
 
     identity = ("margin_coin",)
     spellings = {"unionTotalMagin": "unionTotalMargin"}
@@ -68,15 +68,15 @@ class FuturesAccount(Record):
 
     @property
     def is_union(self) -> bool:
-        """Whether several assets stand behind the margin together; a word that nobody knows says nothing of it."""
+        """Whether several assets back the margin together; an unknown word counts as no."""
         return same(self.asset_mode, AssetMode.UNION)
 
     @property
     def margin_ratio(self) -> Decimal | None:
-        """Maintenance margin as a part of what stands behind it, as a fraction (1 is liquidation); None where unknown.
+        """Maintenance margin as a fraction of the margin behind it (1 is liquidation); None if unknown.
 
-        `crossedRiskRate` as received, but in multi-assets mode unionMm ÷ unionTotalMargin, since the rate counts one
-        coin there and is told as 0; where it is told as more it is the worse of the two.
+        This is `crossedRiskRate` as received. In multi-assets mode it is unionMm ÷ unionTotalMargin, because the
+        received rate covers one coin there and is 0; if it is not 0, the worse of the two counts.
         """
         if not self.is_union:
             return self.crossed_risk_rate
@@ -130,7 +130,7 @@ class AccountSettingsRequest(Request[AccountSettings]):
 
 
 class ReportedPosition(Record, InPositionMode, InMarginMode):
-    """An open position as the exchange reports it; in one-way mode `hold_side` is long or short all the same."""
+    """An open position as the exchange reports it; in one-way mode too, `hold_side` is long or short."""
 
     identity = ("symbol", "hold_side", "margin_coin")
 
@@ -168,7 +168,7 @@ class ReportedPosition(Record, InPositionMode, InMarginMode):
 
     @property
     def leg(self) -> PositionSide | None:
-        """Long or short; None where `hold_side` is neither, which then says nothing."""
+        """Long or short; None for any other `hold_side`."""
         side = known(PositionSide, self.hold_side)
         return None if side is PositionSide.NET else side
 
@@ -181,7 +181,7 @@ class PositionsRequest(Request[ReportedPosition]):
 
 
 class ClosedPosition(Record):
-    """A position that ended. `net_profit` is `pnl`, `total_funding` and both fees; what was paid is negative."""
+    """A closed position. `net_profit` is `pnl`, `total_funding` and both fees; amounts paid are negative."""
 
     identity = ("symbol", "hold_side", "c_time", "u_time")
 
@@ -205,7 +205,7 @@ class ClosedPosition(Record):
 
 
 class ClosedPositionsRequest(TimedRequest[ClosedPosition]):
-    """Beyond the interface: positions that ended in the last three months; pages go by positionId."""
+    """Beyond the interface: positions closed in the last three months; pages go by positionId."""
 
     time_rule = THREE_MONTHS
 
@@ -218,7 +218,7 @@ class ClosedPositionsRequest(TimedRequest[ClosedPosition]):
 
 
 class FuturesBill(Record):
-    """A movement of a futures account's wallet; `amount` and `fee` are signed, `balance` is the wallet's after it."""
+    """A movement of a futures wallet; `amount` and `fee` are signed, `balance` is the wallet's balance after it."""
 
     identity = ("bill_id",)
 

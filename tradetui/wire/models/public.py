@@ -1,4 +1,4 @@
-"""What anybody may read without a key: rules, prices and funding rates of contracts, and the exchange's clock."""
+"""Public data, read without a key: rules, prices and funding rates of contracts, and the exchange's clock."""
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from tradetui.wire.requests.request import Request
 
 
 class Contract(Record):
-    """The rules of a contract: what sizes and prices it takes, what it costs, whether it trades."""
+    """The rules of a contract: its sizes and prices, its fees, and whether it trades."""
 
     identity = ("symbol",)
     normalizers = {"supportMarginCoins": texts_of}
@@ -45,7 +45,7 @@ class Contract(Record):
 
     @property
     def trades(self) -> bool | None:
-        """Whether orders are taken; None where the exchange does not say."""
+        """Whether orders are accepted; None if the exchange does not say."""
         return None if self.symbol_status is None else same(self.symbol_status, "normal")
 
 
@@ -95,7 +95,7 @@ class TickersRequest(Request[Ticker]):
 
 
 class FundingRate(Record):
-    """The next funding rate of a symbol, as a fraction of a position's value; a LONG pays a rate above zero."""
+    """The next funding rate of a symbol, as a fraction of a position's value; a LONG pays a positive rate."""
 
     identity = ("symbol",)
 

@@ -1,4 +1,4 @@
-"""The reversal of a futures position: its request, held to the rules of the position mode, and what comes back."""
+"""The reversal of a futures position: its request, checked by the rules of the position mode, and its reply."""
 
 from decimal import Decimal
 from typing import Annotated
@@ -12,7 +12,7 @@ from tradetui.wire.requests.request import Request
 
 
 class ReversalResult(Record):
-    """The exchange's answer to a reversal: ids, no outcome."""
+    """The exchange's reply to a reversal: ids, but no outcome."""
 
     identity = ("order_id",)
 
@@ -23,8 +23,8 @@ class ReversalResult(Record):
 class ReversalRequest(Request[ReversalResult]):
     """Endpoint 5: reverse a position.
 
-    Hedge mode needs side (buy reverses the LONG, sell the SHORT), trade_side and size. In one-way mode leave trade_side
-    out; without size the whole position is reversed.
+    Hedge mode needs side (buy reverses the LONG, sell the SHORT), trade_side and size. In one-way mode leave out
+    trade_side; without size the whole position is reversed.
     """
 
     symbol: RequiredSymbol
@@ -43,11 +43,11 @@ class ReversalRequest(Request[ReversalResult]):
     ] = None
 
     def is_answered_by(self, row: ReversalResult) -> bool:
-        """Whether the reply names no other order than this request; one that names none is of this request."""
+        """Whether the reply can be for this request: it names this request's client id or none."""
         return self.client_oid is None or not row.client_oid or row.client_oid == self.client_oid
 
     def check_mode(self, mode: PositionMode) -> None:
-        """Hold the request to the rules of the account's position mode, as above; raises InvalidRequest."""
+        """Check the request by the rules of the account's position mode, as above; raises InvalidRequest."""
         if mode is PositionMode.ONE_WAY:
             if self.trade_side is not None:
                 raise InvalidRequest("tradeSide", "not given in one-way mode", self.trade_side, "Leave it out.")
@@ -57,7 +57,7 @@ class ReversalRequest(Request[ReversalResult]):
                 "side", "required in hedge mode", None, "Give buy to reverse the LONG, sell to reverse the SHORT."
             )
         if self.trade_side is None:
-            # The interface takes Close as well; the exchange's own page names Open alone, for either leg.
+            # The interface also accepts Close; the exchange's own page names only Open, for either leg.
             raise InvalidRequest("tradeSide", "required in hedge mode", None, "Give Open.")
         if self.size is None:
             raise InvalidRequest("size", "required in hedge mode", None, "Give the position's size to reverse it all.")

@@ -51,7 +51,7 @@ class SpotFillsRequest(TimedRequest[SpotFill]):
 
 
 class SpotBill(Record):
-    """A movement of the spot ledger. Whether `balance` is before or after it depends on who one asks."""
+    """A movement of the spot ledger. Sources differ on whether `balance` is before or after it."""
 
     identity = ("bill_id",)
 
@@ -78,7 +78,7 @@ class SpotBillsRequest(TimedRequest[SpotBill]):
             rule="one of the business types",
             choices=tuple(BusinessType),
             alternatives=LIVE_BUSINESS_TYPES,
-            # The live exchange knows many more, all written like this.
+            # The live exchange has many more, all written like this.
             open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
         ),
     ] = None
@@ -89,7 +89,7 @@ class SpotBillsRequest(TimedRequest[SpotBill]):
 
 
 class ConvertRecord(Record):
-    """One convert: so much of one coin for so much of another."""
+    """One convert: an amount of one coin for an amount of another."""
 
     identity = ("id",)
 
@@ -104,7 +104,7 @@ class ConvertRecord(Record):
 
 
 class ConvertHistoryRequest(TimedRequest[ConvertRecord]):
-    """Endpoint 9: converts between two moments, both required."""
+    """Endpoint 9: converts between two times, both required."""
 
     time_rule = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
 

@@ -1,6 +1,6 @@
 """Sub-accounts and the API keys made with them: a broker's, with deposits, withdrawals and e-mail, and virtual ones.
 
-A new key's secret comes once, in the reply that creates the key, and is nowhere to be read again.
+A new key's secret comes once, in the reply that creates the key, and cannot be read again.
 """
 
 from collections.abc import Sequence
@@ -28,15 +28,15 @@ from tradetui.wire.requests.parameter import (
 from tradetui.wire.requests.request import Request, TimedRequest
 
 MOST_PER_REQUEST: Final = 5
-"""Virtual sub-accounts of one batch."""
+"""Virtual sub-accounts in one batch."""
 MOST_IPS: Final = 30
-"""Addresses that one key may be bound to."""
+"""Addresses to which one key may be bound."""
 LIVE_WITHDRAWAL = "withdrawal"
 """The live exchange's spelling of `withdrawl`."""
 
 
 class SubaccountTransfer(Record):
-    """A deposit or withdrawal of a sub-account; a transfer between two of them is a row of each."""
+    """A deposit or withdrawal of a sub-account; a transfer between two of them gives each a row."""
 
     identity = ("tx_id", "uid")
 
@@ -58,7 +58,8 @@ class SubaccountTransfer(Record):
 class TransfersRequest(TimedRequest[SubaccountTransfer]):
     """Endpoint 4: deposits and withdrawals of sub-accounts, at most 7 days of the last 90.
 
-    Both ends or neither; neither is the previous day (UTC). `idLessThan` 1, its default, is the first page.
+    Give both ends or neither; without them it is the previous day (UTC). `idLessThan` 1, its default, is the first
+    page.
     """
 
     time_rule = TimeRule(
@@ -136,7 +137,7 @@ class CreateSubaccountRequest(Request[BrokerSubaccount]):
 
 
 class VirtualSubaccount(Record):
-    """A virtual sub-account as created, with the secret of its key, which is told once."""
+    """A virtual sub-account as created, with the secret of its key, which is sent only once."""
 
     identity = ("sub_account_uid",)
     normalizers = {"permList": texts_of, "ipList": texts_of}
@@ -169,7 +170,7 @@ class VirtualSubaccountRequest(Request[Never]):
 
 
 class _Batch(Parameter):
-    """The sub-accounts of one batch, none of whose names comes twice."""
+    """The sub-accounts of one batch, with distinct names."""
 
     most: ClassVar[int] = MOST_PER_REQUEST
 
@@ -209,7 +210,7 @@ class CreateBatchRequest(Request[VirtualSubaccount]):
 
 
 class CopyApiKey(Record):
-    """A copy-trading key as created; its secret is told once."""
+    """A copy-trading key as created; its secret is sent only once."""
 
     identity = ("apikey",)
     normalizers = {"permissions": texts_of}

@@ -1,1 +1,1 @@
-"""Reads rows: tolerant, immutable, always with the row as it was received."""
+"""Parses rows: tolerant, immutable, always with the row as received."""

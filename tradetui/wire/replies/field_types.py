@@ -1,4 +1,4 @@
-"""Types of reply fields as pydantic reads them at full speed; what they refuse is read again with care."""
+"""Types of reply fields that pydantic reads at full speed; a refused value is read again by the careful reader."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from pydantic import AwareDatetime, Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
-# "0" and "-1" mean "not set" in some time fields; so early a time is refused here and settled by the careful reading.
+# "0" and "-1" mean "not set" in some time fields; such an early time is refused here and left to the careful reader.
 _FIRST_MOMENT: Final = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
 
-# Times after this are no times of an exchange, and adding a minute to the last one that Python has would fail.
+# A later time is not an exchange's, and adding a minute to Python's last one would fail.
 _LAST_MOMENT: Final = datetime(2100, 1, 1, tzinfo=UTC)
 
-# A Unix time as aware UTC: milliseconds, or seconds where the number is too small to be milliseconds (to 2e10).
+# A Unix time as aware UTC: milliseconds, or seconds if the number is too small for milliseconds (to 2e10).
 UtcTime = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
 
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """The written form of a number or an id: a regular expression that all of its text has to match.
+    """The written form of a number or an id: a regular expression that its whole text must match.
 
-    `Decimal` and pydantic alone would also take `0_1` for 1, ` 1 `, digits of other scripts, and infinity.
+    `Decimal` and pydantic alone would also read `0_1` as 1, ` 1 `, digits of other scripts, and infinity.
     """
 
     pattern: str
 
     def schema(self, kind: Any, ref: str | None = None) -> core_schema.CoreSchema:
-        """Reads text of this form, or a number written so, into a `kind`: str, int or Decimal."""
+        """Make a schema that reads text of this form, or such a number, as a `kind`: str, int or Decimal."""
         pattern = f"^(?:{self.pattern})$"
         if kind is str:
             return core_schema.str_schema(pattern=pattern, coerce_numbers_to_str=True, ref=ref)
@@ -46,7 +46,7 @@ class TextForm:
         return self.schema(source)
 
 
-# A price, amount, average or rate. None of an exchange's has more than forty digits before the point, or behind it.
+# A price, amount, average or rate. An exchange's have at most forty digits before the point, and behind it.
 DecimalFigure = Annotated[
     Decimal, TextForm(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?")
 ]
@@ -54,16 +54,16 @@ _WITH_EXPONENT: Final = "|".join(
     rf"[0-9](?:\.[0-9]{{0,{12 + exponent}}}0*)?[eE]{'-' if exponent < 0 else '[+]?'}0?{abs(exponent)}"
     for exponent in range(-12, 15)
 )
-# A size: fifteen digits before the point and twelve behind it, which add up without rounding; also with an exponent, as
-# JSON writers spell 0.0000000001. Zero may also come with the exponent of a column's places, such as `0E-16`.
+# A size: fifteen digits before the point and twelve behind it, which add up without rounding; also with an exponent,
+# since JSON writers write 0.0000000001 so. Zero may also have an exponent for its column's decimals, such as `0E-16`.
 _SIZE: Final = rf"(?:0*[0-9]{{1,15}}(?:\.[0-9]{{0,12}}0*)?|\.[0-9]{{1,12}}|0[eE]-[0-3]?[0-9]|{_WITH_EXPONENT})"
 SizeFigure = Annotated[Decimal, TextForm(f"[+-]?{_SIZE}")]
-# The size of an order or a fill, whose direction stands beside it: a minus would turn it round a second time.
+# The size of an order or a fill, whose direction is in another field: a minus would reverse it a second time.
 UnsignedSize = Annotated[Decimal, TextForm(rf"[+]?{_SIZE}|-0+(?:\.0*)?")]
 
 
-# An id that the exchange gave: any text but a number with a fraction or an exponent. Such a one came through a float,
-# which has lost its digits.
+# An id from the exchange: any text but a number with a fraction or an exponent. Such a number went through a float and
+# has lost digits.
 _NO_EXPONENT: Final = r"[+-](?:[0-9]*[^0-9][\s\S]*)?|[0-9]+[^0-9][\s\S]*|[^0-9+-][\s\S]*"
 IdText = Annotated[
     str,
@@ -74,7 +74,7 @@ IdText = Annotated[
 ]
 
 
-# How many decimal places a price or size has.
+# The number of decimals of a price or size.
 Places = Annotated[int, TextForm(r"(?:[0-3]?[0-9]|40)(?:\.0+)?")]
 
 
@@ -88,10 +88,11 @@ _PLAIN: Final[Mapping[Any, Callable[..., core_schema.CoreSchema]]] = {
 def type_schema(
     annotation: Any, metadata: Sequence[Any] = (), definitions: dict[str, core_schema.CoreSchema] | None = None
 ) -> core_schema.CoreSchema:
-    """The schema that pydantic makes of a field's type, put together here for the types that nearly all fields have.
+    """Make the schema that pydantic would make for a field's type, built here for the types of nearly all fields.
 
-    pydantic looks for plugins in the metadata of everything installed: ten milliseconds before the first rows. A form's
-    schema goes into `definitions`, where given, and is referred to, so that it is not compiled anew for each field.
+    pydantic looks for plugins in the metadata of every installed package, which takes ten milliseconds before the first
+    rows. A form's schema goes into `definitions`, if given, and is referenced, so that it is not compiled again for
+    each field.
     """
     if get_origin(annotation) is Annotated:
         annotation, *constraints = get_args(annotation)

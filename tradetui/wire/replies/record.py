@@ -1,10 +1,10 @@
-"""Rows of replies: tolerant, immutable, and never without the row as it was received.
+"""Rows of replies: tolerant, immutable, and always with the row as received.
 
 `""`, `null` and a missing key are None. Unknown fields are kept (`unknown`), unknown words are kept as text. An
-optional field that cannot be read is None and keeps its raw text in `unreadable`; only a missing or unreadable
-required field, the identity or key figure of a row, costs the row (`UndecodableRowError`).
+unreadable optional field is None, and its raw text is in `unreadable`. Only a missing or unreadable required field, the
+identity or key figure of a row, makes the row unreadable (`UndecodableRowError`).
 
-Reads fields that hold objects or lists, also as JSON text, into tuples of records or of text.
+Fields that hold objects or lists, also as JSON text, become tuples of records or of text.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tradetui.wire.replies.field_types import is_text, is_time, type_schema
 
 _Row: TypeAlias = Mapping[str, Any]
 
-# Brings a field that comes in several shapes into one: (raw value, name, problems) -> value. It adds what it cannot
-# read to the problems, by name.
+# Brings a field of several shapes into one: (raw value, name, problems) -> value. It adds unreadable parts to the
+# problems, by name.
 Normalizer: TypeAlias = Callable[[Any, str, dict[str, str]], Any]
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
-# Keys no JSON row is given by accident; they carry the raw row through pydantic at no cost in Python.
+# Keys that no JSON row has by accident; they carry the raw row through pydantic at no cost in Python.
 _RECEIVED: Final = "\0received"
 _UNREADABLE: Final = "\0unreadable"
 
@@ -40,7 +40,7 @@ _NOT_SET: Final = ("0", "-1", 0, -1)
 
 
 class UndecodableRowError(Exception):
-    """A row without its identity or key figure; `field` is the interface's name of the first such field."""
+    """A row lacks its identity or key figure; `field` is the interface's name of the first such field."""
 
     def __init__(self, record: str, field: str) -> None:
         super().__init__(f"{record} without a readable {field}")
@@ -48,7 +48,7 @@ class UndecodableRowError(Exception):
 
 
 class Record(BaseModel):
-    """A row of a reply. Attributes are snake case; their aliases are the interface's names."""
+    """A row of a reply. Attributes are in snake case; their aliases are the interface's names."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -63,16 +63,16 @@ class Record(BaseModel):
 
     #: Attributes that together identify the row among its kind.
     identity: ClassVar[tuple[str, ...]] = ()
-    #: Other spellings of the interface's names: spelling met -> name used here.
+    #: Other spellings of the interface's names: received spelling -> name used here.
     spellings: ClassVar[Mapping[str, str]] = {}
-    #: Fields of more than one shape, by the interface's name.
+    #: Normalizers of fields with several shapes, by the interface's name.
     normalizers: ClassVar[Mapping[str, Normalizer]] = {}
-    #: The interface's names of fields that are secret.
+    #: The interface's names of secret fields.
     secrets: ClassVar[frozenset[str]] = frozenset()
 
     _spelled: ClassVar[tuple[tuple[str, str], ...]] = ()
     _attributes: ClassVar[Mapping[str, str]] = {}
-    # Shared by all records of the kind: a set of thirty names takes more memory than many a row.
+    # Shared by all records of the kind: a set of thirty names takes more memory than many rows.
     _fields_set: ClassVar[set[str]] = set()
 
     received: Annotated[Mapping[str, object], SkipValidation] = Field(
@@ -94,48 +94,48 @@ class Record(BaseModel):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The interface's names of the fields, in the model's order."""
+        """Return the interface's names of the fields, in the model's order."""
         return tuple(cls._attributes)
 
     @classmethod
     def from_row(cls, row: _Row) -> Self:
-        """The record of one row as received; raises UndecodableRowError."""
-        # With care only what must be: its validator takes pydantic 15 ms to build, before the first fills.
+        """Make the record of one row as received; raises UndecodableRowError."""
+        # The careful reader is used only if needed: building its validator takes pydantic 15 ms before the first fills.
         records = read_rows(cls, [row])
         return _read_with_care(cls, row) if records is None else records[0]
 
     @classmethod
     def with_distinct_ids(cls, rows: list[Any]) -> list[Any]:
-        """The rows of a reply, those with an identity of their own that the exchange gives one and the same."""
+        """Return the rows of a reply, with distinct ids for rows to which the exchange gives the same one."""
         return rows
 
     @classmethod
     def may_be(cls, row: _Row) -> bool:
-        """Whether a row can be of this kind at all: a gateway may give it the rows of another request."""
+        """Whether a row can be of this kind: a gateway may give it the rows of another request."""
         return True
 
     @property
     def row_id(self) -> str:
         """The row's identity among its kind, as text."""
         identity = self.identity
-        if len(identity) == 1:  # as of nearly every kind, and asked for every row
+        if len(identity) == 1:  # true of nearly every kind, and called for every row
             return str(getattr(self, identity[0]))
         return "|".join(str(getattr(self, name)) for name in identity)
 
     @property
     def unique_key(self) -> object:
-        """A key that no other row has, on any page."""
+        """A key that is unique on all pages."""
         return self.row_id
 
     @property
     def unknown(self) -> Mapping[str, object]:
-        """Received fields this model does not name, by the name they came with."""
+        """Received fields that this model does not name, by their received names."""
         known = self._attributes.keys() | {spelling for spelling, _ in self._spelled}
         return {name: value for name, value in self.received.items() if name not in known}
 
     @property
     def model_extra(self) -> dict[str, Any] | None:
-        """The unknown fields, where pydantic's users look for them."""
+        """The unknown fields, at the place where pydantic's users expect them."""
         return dict(self.unknown)
 
     def __eq__(self, other: object) -> bool:
@@ -147,15 +147,15 @@ class Record(BaseModel):
 
 R = TypeVar("R", bound=Record)
 
-# Reads the prepared fields of many rows at once into dictionaries; one a kind of record, made when first needed.
+# Each reads the prepared fields of many rows at once into dictionaries; one for each kind of record, made on first use.
 _READERS: Final[dict[type[Record], SchemaValidator]] = {}
 
 
 def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
-    """All rows at full speed, or None where pydantic refuses one: `Record.from_row` then reads it field by field.
+    """Read all rows at full speed; None if pydantic refuses one, which `Record.from_row` then reads field by field.
 
-    pydantic reads all rows in one call into dictionaries, which become the records' own as `model_construct` does
-    it: half the time and memory of a model validation each, since all share one set of set fields.
+    One pydantic call reads all rows into dictionaries. They become the records' own, as in `model_construct`: this
+    takes half the time and memory of validating each model, since all share one set of set fields.
     """
     reader = _READERS.get(kind)
     if reader is None:
@@ -179,11 +179,11 @@ def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
 
 _new = cast("Callable[[type[R]], R]", object.__new__)
 _set = object.__setattr__
-_exhaust = deque[None](maxlen=0).extend  # runs a map to its end in C: a loop in Python makes every page 2 % slower
+_exhaust = deque[None](maxlen=0).extend  # runs a map to its end in C: a loop in Python slows every page by 2 %
 
 
 def _reader(kind: type[Record]) -> SchemaValidator:
-    """A validator of many rows at once, put together from the schemas of the fields' types."""
+    """Make a validator of many rows at once from the schemas of the fields' types."""
     definitions: dict[str, core_schema.CoreSchema] = {}
     fields = {
         name: core_schema.typed_dict_field(
@@ -200,7 +200,7 @@ def _reader(kind: type[Record]) -> SchemaValidator:
 def _field_schema(
     kind: type[Record], field: FieldInfo, definitions: dict[str, core_schema.CoreSchema]
 ) -> core_schema.CoreSchema:
-    # What a normalizer has read needs no further reading.
+    # A value from a normalizer needs no further reading.
     is_read = field.alias in kind.normalizers
     schema = core_schema.any_schema() if is_read else type_schema(field.annotation, field.metadata, definitions)
     if field.is_required():
@@ -209,7 +209,7 @@ def _field_schema(
 
 
 def _prepared(kind: type[Record], rows: Sequence[_Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
-    """The input of pydantic: blanks as None, one spelling, one shape; by row, what no normalizer could read."""
+    """Prepare pydantic's input: blanks as None, one spelling, one shape; also return each row's unreadable parts."""
     prepared: list[dict[str, Any]] = []
     for row in rows:
         fields = dict(row)
@@ -238,7 +238,7 @@ def _normalized(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]
 
 
 def masked(kind: type[Record], row: _Row) -> _Row:
-    """The row with its secrets out of sight."""
+    """Return the row with its secrets masked."""
     if not kind.secrets:
         return row
     return {
@@ -248,7 +248,7 @@ def masked(kind: type[Record], row: _Row) -> _Row:
 
 
 def _read_with_care(kind: type[R], row: _Row) -> R:
-    """One row, field by field where pydantic refuses it; raises UndecodableRowError."""
+    """Read one row, field by field where pydantic refuses it; raises UndecodableRowError."""
     (fields,), (unreadable,) = _prepared(kind, [row])
     problems = dict(unreadable)
     fields[_RECEIVED] = masked(kind, row)
@@ -263,7 +263,7 @@ def _read_with_care(kind: type[R], row: _Row) -> R:
 
 
 def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dict[str, str]) -> None:
-    """Make one refused field readable, or leave it out and keep its text; raises UndecodableRowError."""
+    """Make one refused field readable, or remove it and keep its text; raises UndecodableRowError."""
     field = kind.model_fields[kind._attributes[name]]
     value = fields.get(name)
     if is_text(field) and isinstance(value, bool):
@@ -281,7 +281,7 @@ def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dic
 
 
 def records_of(kind: type[Record]) -> Normalizer:
-    """A normalizer that reads an object, a list of objects, or either as JSON text, into a tuple of records."""
+    """Make a normalizer that reads an object, a list of objects, or either as JSON text, into a tuple of records."""
 
     def read(value: Any, name: str, problems: dict[str, str]) -> tuple[Record, ...]:
         records: list[Record] = []
@@ -305,7 +305,7 @@ def records_of(kind: type[Record]) -> Normalizer:
 
 
 def texts_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
-    """The words of a list, of an object (the names whose value is not a no), or of text separated by commas."""
+    """Read the words of a list, of an object (the names whose value is not "no"), or of comma-separated text."""
     parsed = _parsed(value)
     if isinstance(parsed, Mapping):
         return tuple(str(word) for word, answer in parsed.items() if not _is_no(answer))

@@ -1,1 +1,1 @@
-"""How requests are made: strict, each parameter held to its rule before anything is sent."""
+"""Requests are strict: each parameter is checked by its rule before anything is sent."""

@@ -1,4 +1,4 @@
-"""Parameters of requests: what each takes, in which shapes, and the rule it is held to before anything is sent."""
+"""Parameters of requests: their types, accepted shapes and rules, checked before anything is sent."""
 
 import ipaddress
 import re
@@ -17,50 +17,50 @@ from tradetui.wire.product_types import ProductType
 
 _NO_ALTERNATIVES: Final[Mapping[str, str]] = MappingProxyType({})
 MOST_CHARACTERS: Final = 128
-"""A longer text means nothing in this interface: ids have about 20 characters, the longest symbols about 30."""
+"""A longer text is never valid in this interface: ids have about 20 characters, the longest symbols about 30."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Parameter:
     """A text parameter; the subclasses are the other kinds.
 
-    `read` turns what a caller gave into the value that is kept, raising InvalidRequest; `written` is its text on
-    the wire. Fields are given by keyword: dataclasses, checked the same way, take longer to define.
+    `read` turns a caller's value into the stored value, raising InvalidRequest; `written` is its text on the wire.
+    Fields are given by keyword: dataclasses, checked the same way, take longer to define.
     """
 
     required: bool = False
     rule: str = "text"
-    #: The documented words, where only some are taken.
+    #: The documented words, if only some are accepted.
     choices: tuple[str, ...] = ()
-    #: Documented word -> word the live exchange takes instead.
+    #: Documented word -> word that the live exchange accepts instead.
     alternatives: Mapping[str, str] = _NO_ALTERNATIVES
     #: The interface's name, set by the request that owns the parameter.
     name: str = ""
     attribute: str = ""
 
-    #: What kind of value it takes, in a word for a script.
+    #: The kind of value, in one word for scripts.
     value_type: ClassVar[str] = "text"
-    #: The request that each element of a list is; None where elements are plain.
+    #: The request of each list element; None if elements are plain.
     element: ClassVar[type[Any] | None] = None
     secret: ClassVar[bool] = False
-    #: The fields that are figures or patterns of the rule.
+    #: The fields that are numbers or patterns of the rule.
     limiting: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, **rules: Any) -> None:
         self.__dict__.update(rules)
 
     def changed(self, **rules: Any) -> Self:
-        """The same parameter with other values of these fields."""
+        """Return the same parameter with other values of these fields."""
         return type(self)(**{**self.__dict__, **rules})
 
     @property
     def limits(self) -> Mapping[str, object]:
-        """The figures and patterns of the rule, by name."""
+        """The numbers and patterns of the rule, by name."""
         return {name: limit for name in self.limiting if (limit := getattr(self, name)) is not None}
 
     @property
     def explanation(self) -> str:
-        """The rule in one line, with every word that is taken."""
+        """The rule in one line, with every accepted word."""
         unnamed = not all(word in self.rule for word in self.choices)
         rule = f"{self.rule}: {', '.join(self.choices)}" if unnamed else self.rule
         return f"required, {rule}" if self.required else rule
@@ -83,11 +83,11 @@ class Parameter:
 
 
 class Word(Parameter):
-    """One of the documented words, taken in any case, or as the live exchange writes it, and sent as documented."""
+    """One of the documented words, accepted in any case or in the live exchange's spelling, and sent as documented."""
 
-    #: A shape of further words that the live exchange takes; None where only the listed ones are.
+    #: A pattern of further words that the live exchange accepts; None if only the listed ones are.
     open_ended: str | None = None
-    #: Whether the caller's own capitals are kept.
+    #: Whether the caller's case is kept.
     keeps_case: bool = False
 
     value_type = "word"
@@ -107,7 +107,7 @@ class Word(Parameter):
 
 
 class Milliseconds(Parameter):
-    """A moment: Unix milliseconds as number or text, or an aware datetime."""
+    """A time: Unix milliseconds as number or text, or an aware datetime."""
 
     rule: str = "Unix milliseconds, or an aware datetime"
 
@@ -123,9 +123,9 @@ class Milliseconds(Parameter):
 
 
 class Count(Parameter):
-    """How many rows a page may hold: `default` without it, `maximum` at most.
+    """The number of rows a page may hold: `default` if not given, `maximum` at most.
 
-    Over the maximum the exchange gives the maximum where that is `capped`, else an error.
+    Above the maximum the exchange uses the maximum if `capped`, else it returns an error.
     """
 
     default: int
@@ -150,7 +150,7 @@ class Count(Parameter):
 
 
 class Amount(Parameter):
-    """A size above zero: Decimal, text or whole number, never a float, whose digits are not the caller's."""
+    """A size above zero: Decimal, text or whole number, but no float, since its digits are not the caller's."""
 
     rule: str = "a decimal number above zero"
 
@@ -173,7 +173,7 @@ class Amount(Parameter):
 
 
 class Shaped(Parameter):
-    """Text that must have a shape; `remedy` says how to give it one."""
+    """Text that must match a pattern; `remedy` says how to write it."""
 
     pattern: str
     remedy: str
@@ -188,7 +188,7 @@ class Shaped(Parameter):
 
 
 class Passphrase(Parameter):
-    """The passphrase of a key to be made; never shown."""
+    """The passphrase of a new key; never shown."""
 
     required: bool = True
     rule: str = "8 to 32 characters, English letters and numbers"
@@ -219,7 +219,7 @@ class Label(Parameter):
 
 
 class SymbolName(Parameter):
-    """The name of a contract or pair, taken in any case and sent in capitals, as the exchange has them."""
+    """The name of a contract or pair, accepted in any case and sent in upper case, as the exchange writes it."""
 
     rule: str = "a symbol, such as BTCUSDT"
 
@@ -243,7 +243,7 @@ class CoinName(Parameter):
 
 
 class Listed(Parameter):
-    """A list of texts, of the documented words where there are any."""
+    """A list of texts, limited to the documented words if there are any."""
 
     most: int | None = None
 
@@ -273,7 +273,7 @@ class Listed(Parameter):
 
 
 class Addresses(Listed):
-    """A list of IP addresses of either version. The interface speaks of addresses only, so networks are none."""
+    """A list of IP addresses of either version. The interface mentions only addresses, so networks are refused."""
 
     def read(self, value: object) -> tuple[str, ...]:
         entries = super().read(value)
@@ -286,7 +286,7 @@ class Addresses(Listed):
         return entries
 
     def _address(self, entry: str) -> object:
-        """In whatever spelling, so that one address is known again."""
+        """Parse an address, so that it equals its other spellings."""
         try:
             return ipaddress.ip_address(entry)
         except ValueError:
@@ -317,5 +317,5 @@ ProductTypeText: TypeAlias = Annotated[
     ProductType | str, Word(required=True, rule="one of the product types", choices=tuple(ProductType))
 ]
 Time: TypeAlias = Annotated[int | datetime | None, Milliseconds()]
-"""Unix milliseconds or an aware datetime, kept as milliseconds; None leaves it out."""
+"""Unix milliseconds or an aware datetime, stored as milliseconds; None leaves it out."""
 RowLimit: TypeAlias = Annotated[int | None, Count()]

@@ -1,4 +1,4 @@
-"""Requests: strict. Every rule the interface states is checked when one is made, and says what to do instead."""
+"""Requests are strict: every rule of the interface is checked at construction, and an error says what to do."""
 
 import difflib
 import json
@@ -19,10 +19,10 @@ _set: Final = object.__setattr__
 
 
 class Request(BaseModel, Generic[Row]):
-    """A request's parameters, by snake-case name or the interface's; None leaves one out.
+    """A request's parameters, by snake-case name or the interface's name; None leaves one out.
 
-    Each field is annotated with its `Parameter`, which reads and writes it, and typed as what a caller may give.
-    `Row` is the model of the rows in the reply. Making one raises InvalidRequest.
+    Each field is annotated with its `Parameter`, which reads and writes it, and typed for the caller's values. `Row` is
+    the model of the rows in the reply. The constructor raises InvalidRequest.
     """
 
     model_config = ConfigDict(
@@ -35,7 +35,7 @@ class Request(BaseModel, Generic[Row]):
         defer_build=True,
     )
 
-    #: What the endpoint says about startTime and endTime; None where it takes neither.
+    #: The endpoint's rule for startTime and endTime; None if it accepts neither.
     time_rule: ClassVar[TimeRule | None] = None
 
     #: The model of the rows in the reply.
@@ -48,7 +48,7 @@ class Request(BaseModel, Generic[Row]):
     _defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __class_getitem__(cls, row: Any) -> Any:
-        # Pydantic would build a model class for each model of rows, which is most of what loading would cost.
+        # Pydantic would build a model class for each row model, which would take most of the import time.
         return GenericAlias(cls, (row,))
 
     @classmethod
@@ -69,8 +69,8 @@ class Request(BaseModel, Generic[Row]):
     def __init__(self, /, *unnamed: Any, **values_by_name: Any) -> None:
         if unnamed:
             raise InvalidRequest(type(self).__name__, "parameters by name", "a value without one", self._takes())
-        # The parameters have read every value: pydantic would build a validator of each request, three milliseconds
-        # before its first call, to look at them once more.
+        # The parameters have read every value: to check them again, pydantic would build a validator of each request,
+        # which takes three milliseconds before its first call.
         values = self._read(values_by_name)
         _set(self, "__dict__", {name: values.get(name, default) for name, default in self._defaults.items()})
         _set(self, "__pydantic_fields_set__", set(values))
@@ -81,7 +81,7 @@ class Request(BaseModel, Generic[Row]):
     @model_validator(mode="wrap")
     @classmethod
     def _of_mapping(cls, values: Any, _: ModelWrapValidatorHandler[Self]) -> Self:
-        """What `model_validate` is given; raises InvalidRequest."""
+        """Make a request from the argument of `model_validate`; raises InvalidRequest."""
         if isinstance(values, cls):
             return values
         if not isinstance(values, Mapping):
@@ -90,7 +90,7 @@ class Request(BaseModel, Generic[Row]):
 
     @classmethod
     def _read(cls, values_by_name: Mapping[str, Any]) -> dict[str, Any]:
-        """The values to keep, by attribute; raises InvalidRequest."""
+        """Read the values, by attribute; raises InvalidRequest."""
         values: dict[str, Any] = {}
         for name, value in values_by_name.items():
             parameter = cls._by_either_name.get(name)
@@ -113,14 +113,14 @@ class Request(BaseModel, Generic[Row]):
         return f"It takes: {', '.join(parameter.attribute for parameter in cls.parameters.values()) or 'nothing'}."
 
     def check_together(self) -> None:
-        """Hold the parameters to the rules that join several of them; raises InvalidRequest."""
+        """Check the rules that join several parameters; raises InvalidRequest."""
 
     def is_answered_by(self, row: Row) -> bool:
         """Whether a row of a reply can belong to this request."""
         return True
 
     def values(self) -> dict[str, Any]:
-        """What is sent, by the interface's names, in its order: text, or lists of text."""
+        """Return the values to send, by the interface's names and in its order: text, or lists of text."""
         return {
             name: parameter.written(value)
             for name, parameter in self.parameters.items()
@@ -128,25 +128,25 @@ class Request(BaseModel, Generic[Row]):
         }
 
     def redacted(self) -> Any:
-        """What is sent, in the shape it is sent in, with secrets as `***`: for a review, a journal, a message."""
+        """Return the values to send in their shape, with secrets as `***`: for a review, a journal, a message."""
         secrets = dict.fromkeys((name for name, parameter in self.parameters.items() if parameter.secret), "***")
         return {name: secrets.get(name, written) for name, written in self.values().items()}
 
     def query(self) -> list[tuple[str, str]]:
-        """The parameters of a GET, sorted by name, values not yet encoded."""
+        """Return the parameters of a GET, sorted by name, values not yet encoded."""
         return sorted(self.values().items())
 
     def body(self) -> bytes:
-        """The body of a POST: compact UTF-8 JSON, numbers as text. Serialise once, sign and send the same bytes."""
+        """Return the body of a POST: compact UTF-8 JSON, numbers as text. Sign and send the same bytes."""
         return json.dumps(self._payload(), ensure_ascii=False, separators=(",", ":")).encode()
 
     def _payload(self) -> Any:
         return self.values()
 
     def changed(self, **changes: Any) -> Self:
-        """The same request with other values, held to the rules again; None removes one. A reworded one stays so."""
+        """Return the request with other values, checked again; None removes one. A reworded request stays reworded."""
         kept = {attribute: getattr(self, attribute) for attribute in self._defaults if attribute not in changes}
-        # A live spelling would be read as the documented word, so it is put back behind the rules.
+        # The rules would change a live spelling into the documented word, so it is set again after the checks.
         live_spellings = {
             parameter.attribute: kept[parameter.attribute]
             for parameter in self.parameters.values()
@@ -155,9 +155,9 @@ class Request(BaseModel, Generic[Row]):
         return type(self)(**kept, **changes).model_copy(update=live_spellings)
 
     def reworded(self) -> tuple[str, Self] | None:
-        """The parameter whose documented word the live exchange writes otherwise, and the request with that word.
+        """Return a parameter whose documented word differs on the live exchange, and the request with the live word.
 
-        None when no such word is used, which is the case for a reworded request too.
+        None if no such word is used, as in a reworded request.
         """
         for name, parameter in self.parameters.items():
             word = getattr(self, parameter.attribute)
@@ -167,13 +167,14 @@ class Request(BaseModel, Generic[Row]):
 
 
 class TimedRequest(Request[Row]):
-    """A request that may name a stretch of time; subclasses declare start_time, end_time and `time_rule`.
+    """A request that may name a time span; subclasses declare start_time, end_time and `time_rule`.
 
-    They declare these fields themselves: those of a base come first, and help and forms keep the interface's order.
+    They declare these fields themselves: a base's fields would come first, and help and forms keep the interface's
+    order.
     """
 
     def check_together(self) -> None:
-        """Both ends or neither where that is the rule, start not after end, and not more than the longest span."""
+        """Check the ends: both or neither if required, start not after end, and no more than the longest span."""
         rule = self.time_rule
         start: int | None = getattr(self, "start_time", None)
         end: int | None = getattr(self, "end_time", None)
@@ -198,7 +199,7 @@ class TimedRequest(Request[Row]):
 
 
 def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int) -> None:
-    """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
+    """Refuse times of which the exchange keeps nothing, since it would return an empty page; raises InvalidRequest."""
     if start is not None and start > now_ms:
         raise InvalidRequest("startTime", "must not be in the future", _utc(start), "Give an earlier time.")
     if rule is None:
