@@ -9,16 +9,9 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
+from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, OrdersLook
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.event_log import (
-    ORDERS_KEPT_MS,
-    EventKind,
-    EventLog,
-    GoneOrder,
-    JournalStep,
-    OrdersLook,
-    event_sentence,
-)
+from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventKind, EventLog, JournalStep, event_sentence
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 
@@ -40,9 +33,12 @@ def short(subject_id: str) -> str:
     return number[-1] if number.isdecimal() else subject_id
 
 
-def look(*numbers: int, at_ms: int, **changed: str) -> OrdersLook:
-    orders: list[PendingOrder] = [order(number, **changed) for number in numbers]
-    return OrdersLook(USDT, {pending.order_id: pending for pending in orders}, at_ms)
+def look(log: EventLog, *orders: PendingOrder, after_s: float, fills_after_s: float | None = None) -> None:
+    """Look so long after the start; the fills were read at the same time, or so long after."""
+    began_s = NOW_MS / 1_000
+    fills_read_s = began_s + (after_s if fills_after_s is None else fills_after_s)
+    pending = {order.order_id: order for order in orders}
+    log.look_at_orders(USDT, OrdersLook(pending, began_s + after_s, fills_read_s))
 
 
 def states(log: EventLog) -> list[tuple[str, str, bool]]:
@@ -92,31 +88,47 @@ def test_two_sessions_enter_each_record_once(archive: Archive, tmp_path: Path) -
 
 def test_a_look_from_before_the_last_one_says_nothing(archive: Archive) -> None:
     log = log_of(archive)
-    assert log.look_at_orders(look(1, at_ms=NOW_MS)) == []
-    assert log.look_at_orders(look(1, 2, at_ms=NOW_MS + 2_000)) == []
-    assert log.look_at_orders(look(1, at_ms=NOW_MS + 1_000)) == [], "it was sent before order 2 came"
-    (gone,) = log.look_at_orders(look(2, at_ms=NOW_MS + 4_000))
-    log.take_gone([gone])
-    log.take_gone([gone])
+    look(log, order(1), after_s=0)
+    look(log, order(1), order(2), after_s=2)
+    look(log, order(1), after_s=1)  # it was sent before order 2 came
+    for after_s in (4, 6, 8):
+        look(log, order(2), after_s=after_s)
     assert states(log) == [("2", "new", False), ("1", "gone", False)]
+
+
+def test_an_order_has_ended_once_two_looks_miss_it_and_the_fills_were_read_in_between(archive: Archive) -> None:
+    log = log_of(archive)
+    look(log, order(1), order(2), after_s=0)
+    look(log, order(2), after_s=2)
+    look(log, order(2), after_s=4, fills_after_s=2.5)
+    assert states(log) == [], "fills of before may not have been read yet"
+    look(log, order(1), after_s=6)  # a page that was cut short is no end of an order
+    look(log, order(1), after_s=8)
+    assert states(log) == [("2", "gone", False)]
+    later = log_of(archive)  # as another session goes on
+    look(later, after_s=10, fills_after_s=9)
+    look(later, after_s=10 + UNCONFIRMED_S - 1, fills_after_s=9)
+    assert states(log) == [("2", "gone", False)]
+    look(later, after_s=10 + UNCONFIRMED_S, fills_after_s=9)
+    assert states(log)[1:] == [("1", "gone", False)], "they have not been read for too long"
 
 
 def test_between_looks_that_are_far_apart_states_may_be_missed(archive: Archive) -> None:
     log = log_of(archive)
-    log.look_at_orders(look(1, 2, at_ms=NOW_MS))
-    (gone,) = log.look_at_orders(look(1, 3, at_ms=NOW_MS + 60_000, baseVolume="0.5", status="partially_filled"))
+    look(log, order(1), order(2), after_s=0)
+    filled = [order(number, baseVolume="0.5", status="partially_filled") for number in (1, 3)]
+    look(log, *filled, after_s=60)
     add_fills(archive, fill(9, AFTER_MS, orderId=order(2).order_id, baseVolume="2"))
-    log.take_gone([gone])
+    look(log, *filled, after_s=62)
     assert states(log) == [("1", "changed", True), ("3", "new", True), ("2", "filled", True)]
 
 
 def test_changes_of_orders_are_forgotten_after_a_while_and_no_other_session_is_confused(archive: Archive) -> None:
     log = log_of(archive)
-    log.look_at_orders(look(at_ms=NOW_MS))
-    log.look_at_orders(look(1, at_ms=NOW_MS + 2_000))
+    look(log, after_s=0)
+    look(log, order(1), after_s=2)
     add_fills(archive, fill(1, AFTER_MS))
     log.take_archived()
-    log.take_gone([GoneOrder(USDT, "nobody knows it", NOW_MS, missed=False)])
     later = log_of(archive, NOW_MS + ORDERS_KEPT_MS + 60_000)
     assert [event.kind for event in later.after(0)] == [EventKind.FILL]
     assert later.newest_number() == 2
@@ -146,17 +158,17 @@ def test_a_row_that_this_version_cannot_read_holds_up_no_other_event(archive: Ar
 
 def test_an_order_that_this_version_cannot_read_holds_up_no_other_order(archive: Archive) -> None:
     log, order_id = log_of(archive), order(3).order_id
-    log.look_at_orders(look(1, 2, 3, at_ms=NOW_MS))
+    look(log, order(1), order(2), order(3), after_s=0)
     add_fills(archive, *(fill(number, AFTER_MS, orderId=order_id, baseVolume="2") for number in (8, 9)))
     with archive.transaction() as connection:
         connection.execute("UPDATE watched_order SET body = '{}' WHERE id LIKE '%1' OR id LIKE '%2'")
         connection.execute(
             "UPDATE record SET body = json_object('orderId', ?) WHERE id LIKE '%9|%'", (order(3).order_id,)
         )
-    gone = log.look_at_orders(look(1, at_ms=NOW_MS + 2_000))
-    log.take_gone(gone)
+    for after_s in (2, 4, 6):
+        look(log, order(1), after_s=after_s)
     assert states(log) == [("1", "changed", True), ("3", "filled", False)], "of 2 nobody knows how it ended"
-    assert log.look_at_orders(look(1, at_ms=NOW_MS + 4_000)) == []
+    assert archive.connection.execute("SELECT count(*) FROM watched_order").fetchone() == (1,)
 
 
 @pytest.mark.parametrize(("seen_filled", "ends"), [("0", []), ("0.5", []), ("2", [("3", "filled", False)])])
@@ -164,10 +176,11 @@ def test_an_order_whose_fills_this_version_cannot_read_is_not_said_to_be_unfille
     archive: Archive, seen_filled: str, ends: list[tuple[str, str, bool]]
 ) -> None:
     log, order_id = log_of(archive), order(3).order_id
-    log.look_at_orders(look(3, at_ms=NOW_MS, baseVolume=seen_filled))
+    look(log, order(3, baseVolume=seen_filled), after_s=0)
     add_fills(archive, fill(9, AFTER_MS, orderId=order_id, baseVolume="2"))
     with archive.transaction() as connection:
         connection.execute("UPDATE record SET body = json_object('orderId', ?)", (order_id,))
-    log.take_gone(log.look_at_orders(look(at_ms=NOW_MS + 2_000)))
+    for after_s in (2, 4):
+        look(log, after_s=after_s)
     assert states(log) == ends
-    assert log.look_at_orders(look(at_ms=NOW_MS + 4_000)) == []
+    assert archive.connection.execute("SELECT count(*) FROM watched_order").fetchone() == (0,)

@@ -161,8 +161,7 @@ class Alerts:
         self._publish_due()
 
     def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]]) -> None:
-        self._detector.orders_changed(snapshot, self._clock.monotonic())
-        self._publish_due()
+        self._publish(self._detector.orders_changed(snapshot, self._clock.monotonic()))
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
         self._detector.positions_changed(snapshot)

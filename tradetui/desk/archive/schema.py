@@ -127,12 +127,14 @@ _EVENT_TABLES: Final = """
     );
     CREATE UNIQUE INDEX event_once ON account_event (kind, product_type, id) WHERE kind <> 'order';
     CREATE TABLE watched_order (
-        product_type TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (product_type, id)
+        product_type TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, gone_s REAL,
+        missed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (product_type, id)
     ) WITHOUT ROWID
     """
 """Tables of `desk/events`: what was noticed about the account, in order.
 
-`event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it.
+`event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it. `gone_s` says since when, by
+the exchange's clock, an order is not pending any more whose end is not known yet.
 """
 _SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
@@ -170,7 +172,7 @@ _REFUSED_HOLES_TABLE: Final = """
     """
 """Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
 
-ARCHIVE_VERSION: Final = 16
+ARCHIVE_VERSION: Final = 17
 ARCHIVE_SCHEMA: Final = ";".join(
     (
         _RECORD_TABLES,

@@ -15,14 +15,15 @@ import json
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from tradetui.desk.alerts.detection.alert_detector import OrdersLook, WatchedOrder, watch_on
 from tradetui.desk.alerts.detection.alert_sentences import (
     OrderFills,
     filled_text,
@@ -241,32 +242,17 @@ _RECORDS: Final = "record"
 _ALERTS: Final = "alert"
 
 
-@dataclass(frozen=True, slots=True)
-class OrdersLook:
-    """The pending orders of a product type, by id, as they were at a time of the exchange (Unix ms)."""
+class OrderChange(NamedTuple):
+    """An order in a state it was not in at the look before, since `time_ms` (Unix ms).
 
-    product_type: ProductType
-    orders: Mapping[str, PendingOrder]
-    server_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class OrderChange:
-    """An order in a state it was not in at the look before; `missed` says that it may have been in others between."""
+    `filled` is in the base coin; `missed` says that it may have been in other states between, which nobody saw.
+    """
 
     order: PendingOrder
     state: OrderState
+    filled: Decimal
     missed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GoneOrder:
-    """An order that waits no more, and whether it may have been in states that nobody saw."""
-
-    product_type: ProductType
-    order_id: str
-    at_ms: int
-    missed: bool
+    time_ms: int
 
 
 class EventLog:
@@ -387,54 +373,45 @@ class EventLog:
                 connection.execute(_INSERT, (EventKind.OUTCOME, "", outcome_id, step.at_ms, dump_json(details)))
                 _set_marks(connection, {_journal_mark(step.journal): step.number})
 
-    def look_at_orders(self, look: OrdersLook) -> list[GoneOrder]:
-        """Enter which orders are new or changed since the last look of any session; gives those that are gone.
+    def look_at_orders(self, product_type: ProductType, look: OrdersLook) -> None:
+        """Enter which orders are new, changed or ended since the last look of any session, by the exchange's clock.
 
         The first look of all is where changes begin. A look from before the last one says nothing any more.
         """
-        connection = self._archive.connection
-        mark, product_type = f"orders|{look.product_type}", str(look.product_type)
-        with self._archive.transaction():
-            last_ms = self._marks().get(mark)
-            if last_ms is not None and look.server_ms <= last_ms:
-                return []
-            before = {
-                order_id: _record(PendingOrder, body)
-                for order_id, body in connection.execute(
-                    "SELECT id, body FROM watched_order WHERE product_type = ?", (product_type,)
-                )
-            }
-            missed = last_ms is not None and look.server_ms - last_ms > SEEN_EVERY_MS
-            for change in changes_of(before, look.orders, missed=missed):
-                if last_ms is not None:
-                    time_ms = _changed_ms(change, look.server_ms)
-                    body = _order_body(change.order, change.state, change.order.base_volume or ZERO, change.missed)
-                    connection.execute(_INSERT, (EventKind.ORDER, product_type, change.order.order_id, time_ms, body))
-                connection.execute(
-                    "INSERT OR REPLACE INTO watched_order VALUES (?, ?, ?)",
-                    (product_type, change.order.order_id, dump_json(change.order.received)),
-                )
-            _set_marks(connection, {mark: look.server_ms})
-        gone_ids = [order_id for order_id in before if order_id not in look.orders]
-        return [GoneOrder(look.product_type, order_id, look.server_ms, missed) for order_id in gone_ids]
-
-    def take_gone(self, gone: Iterable[GoneOrder]) -> None:
-        """Enter how orders ended, once the fills that were made until then are in the archive."""
+        mark, at_ms = f"orders|{product_type}", round(look.at_s * 1_000)
         with self._archive.transaction() as connection:
-            for gone_order in gone:
-                identity = (str(gone_order.product_type), gone_order.order_id)
-                row = connection.execute(
-                    "DELETE FROM watched_order WHERE product_type = ? AND id = ? RETURNING body", identity
-                ).fetchone()
-                if row is None:
-                    continue  # another session has entered it
-                order = _record(PendingOrder, row[0])
-                filled = None if order is None else _filled_size(connection, gone_order.product_type, order)
-                if order is None or filled is None:
-                    continue  # nobody knows whether it was filled
-                state = OrderState.FILLED if filled >= order.size else OrderState.GONE
-                body = _order_body(order, state, filled, gone_order.missed)
-                connection.execute(_INSERT, (EventKind.ORDER, *identity, gone_order.at_ms, body))
+            last_ms = self._marks().get(mark)
+            if last_ms is not None and at_ms <= last_ms:
+                return
+            look = look._replace(missed=last_ms is not None and at_ms - last_ms > SEEN_EVERY_MS)
+            rows = connection.execute(
+                "SELECT id, body, gone_s, missed FROM watched_order WHERE product_type = ?", (product_type,)
+            )
+            before = {order_id: WatchedOrder(_record(PendingOrder, body), *gone) for order_id, body, *gone in rows}
+            watched, ended = watch_on(before, look)
+            changes = list(changes_of(before, look))
+            connection.executemany(
+                "INSERT OR REPLACE INTO watched_order (product_type, id, body) VALUES (?, ?, ?)",
+                [(product_type, order.order_id, dump_json(order.received)) for order, *_ in changes],
+            )
+            connection.executemany(
+                "UPDATE watched_order SET gone_s = ?, missed = ? WHERE product_type = ? AND id = ?",
+                [
+                    (known.gone_s, known.missed, product_type, order_id)
+                    for order_id, known in watched.items()
+                    if before.get(order_id, known)[1:] != known[1:]
+                ],
+            )
+            for order_id, known in ended.items():
+                connection.execute(
+                    "DELETE FROM watched_order WHERE product_type = ? AND id = ?", (product_type, order_id)
+                )
+                changes += _end_of(connection, product_type, known)
+            for order, state, filled, missed, time_ms in changes if last_ms is not None else ():
+                details = {"state": state, "filled": exact_digits(filled), "missed": missed, "order": order.received}
+                values = (EventKind.ORDER, product_type, order.order_id, time_ms, dump_json(details))
+                connection.execute(_INSERT, values)
+            _set_marks(connection, {mark: at_ms})
 
     def after(self, number: int) -> list[AccountEvent]:
         """The events that follow a number, at most `AT_A_TIME` of them."""
@@ -476,16 +453,13 @@ def _newest(connection: sqlite3.Connection, column: str) -> int:
     return newest
 
 
-def _changed_ms(change: OrderChange, seen_ms: int) -> int:
-    """When an order came to its state, as the exchange says, else when it was seen in it (Unix ms)."""
-    order = change.order
-    moment = order.c_time if change.state is OrderState.NEW and not order.base_volume else order.u_time
-    return seen_ms if moment is None else unix_ms(moment)
-
-
-def _order_body(order: PendingOrder, state: OrderState, filled: Decimal, missed: bool) -> str:
-    details: dict[str, Any] = {"state": state, "filled": exact_digits(filled), "missed": missed}
-    return dump_json({**details, "order": order.received})
+def _end_of(connection: sqlite3.Connection, product_type: ProductType, known: WatchedOrder) -> Iterator[OrderChange]:
+    """How an order ended; nothing where nobody knows whether it was filled."""
+    order, gone_s, missed = known
+    if order is None or gone_s is None or (filled := _filled_size(connection, product_type, order)) is None:
+        return
+    state = OrderState.FILLED if filled >= order.size else OrderState.GONE
+    yield OrderChange(order, state, filled, missed, round(gone_s * 1_000))
 
 
 def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal | None:
@@ -509,19 +483,22 @@ def _record(kind: type[RecordT], body: str) -> RecordT | None:
         return None
 
 
-def changes_of(
-    before: Mapping[str, PendingOrder | None], now: Mapping[str, PendingOrder], *, missed: bool
-) -> Iterator[OrderChange]:
-    """New and changed orders between two looks, those longest known to the exchange first.
+def changes_of(before: Mapping[str, WatchedOrder], look: OrdersLook) -> Iterator[OrderChange]:
+    """New and changed orders since an earlier look, those longest known to the exchange first.
 
-    One of before that is None was in a state that cannot be read. `missed` says that states between were not seen.
+    The exchange says when an order came to its state; where it does not, that is when it was seen in it.
     """
-    for order_id in sorted(now, key=id_sort_key):
-        order = now[order_id]
+    for order_id in sorted(look.orders, key=id_sort_key):
+        order, moment = look.orders[order_id], look.orders[order_id].u_time
+        filled = order.base_volume or ZERO
         if order_id not in before:
-            yield OrderChange(order, OrderState.NEW, missed=bool(order.base_volume))
-        elif (earlier := before[order_id]) is None or _state_of(order) != _state_of(earlier):
-            yield OrderChange(order, OrderState.CHANGED, missed=missed or earlier is None)
+            state, missed, moment = OrderState.NEW, filled > 0, moment if filled else order.c_time
+        elif (earlier := before[order_id].order) is None or _state_of(order) != _state_of(earlier):
+            state, missed = OrderState.CHANGED, look.missed or earlier is None
+        else:
+            continue
+        time_ms = round(look.at_s * 1_000) if moment is None else unix_ms(moment)
+        yield OrderChange(order, state, filled, missed, time_ms)
 
 
 def _state_of(order: PendingOrder) -> tuple[object, ...]:

@@ -8,16 +8,14 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from typing import Final
 
-from tradetui.desk.alerts.detection.alert_detector import CONFIRMED_S, is_confirmed
+from tradetui.desk.alerts.detection.alert_detector import OrdersLook
 from tradetui.desk.desk import Desk
 from tradetui.desk.events.event_log import (
     AccountEvent,
     EventId,
     EventKind,
     EventLog,
-    GoneOrder,
     JournalSteps,
-    OrdersLook,
     OrderState,
 )
 from tradetui.desk.feeds.polling.feed import Feed, Snapshot
@@ -38,8 +36,6 @@ _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.OUTCOME: frozenset({TableName.ACCOUNTS}),
 }
 """The feeds that are polled for events of a kind, by name; those of alerts are all."""
-_OrderKey = tuple[str, str]
-"""Product type and order id."""
 
 
 class NoLog(Exception):
@@ -74,12 +70,11 @@ class AccountEvents:
         self._steps: JournalSteps | None = None
         self._changed = asyncio.Event()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
-        self._gone: dict[_OrderKey, tuple[GoneOrder, float]] = {}
-        self._gone_at_start: set[_OrderKey] = set()
         self._log: EventLog | None = None
         self._number = 0
         self._since_ms = 0
-        self._newest_at_start: int | None = None
+        self._first_look: tuple[int, int] | None = None
+        """The log's newest number after the first look at the orders, and the exchange's time of it (Unix ms)."""
         self._link_lost = False
         self._archive_notice = ""
 
@@ -186,39 +181,22 @@ class AccountEvents:
         if steps is not None:
             await disk.run(log.take_outcomes, await disk.run(steps.after, await disk.run(log.journal_marks)))
         if EventKind.ORDER in self._kinds:
-            await self._enter_orders(log)
+            await self._look_at_orders(log)
 
-    async def _enter_orders(self, log: EventLog) -> None:
+    async def _look_at_orders(self, log: EventLog) -> None:
         snapshot, self._orders = self._orders, None
-        now_s = self._desk.clock.monotonic()
-        if snapshot is not None and snapshot.server_ms is not None:
-            for product_type in self._desk.settings.product_types:
-                orders = {row.record.order_id: row.record for row in snapshot.rows if row.product_type is product_type}
-                gone_orders = await self._desk.disk.run(
-                    log.look_at_orders, OrdersLook(product_type, orders, snapshot.server_ms)
-                )
-                for order_id in orders:
-                    self._gone.pop((product_type, order_id), None)  # a page that was cut short is no end of an order
-                if snapshot.undecodable_rows:
-                    continue  # one of them may be the order that is not there
-                for gone in gone_orders:
-                    self._gone.setdefault((gone.product_type, gone.order_id), (gone, now_s))
-            if self._newest_at_start is None:
-                # What changed before is news to nobody who reads from now on.
-                self._newest_at_start = await self._desk.disk.run(log.newest_number) if self._since is None else 0
-                self._gone_at_start = set(self._gone) if self._since is None else set()
-        due = [gone for gone, seen_s in self._gone.values() if self._is_surely_gone(seen_s, now_s)]
-        if due:
-            await self._desk.disk.run(log.take_gone, due)
-            for gone in due:
-                del self._gone[gone.product_type, gone.order_id]
-
-    def _is_surely_gone(self, seen_s: float, now_s: float) -> bool:
-        """Whether an order that was seen gone is not there at a second look, and its last fills are known."""
-        orders_read_s = self._desk.orders.snapshot.read_at
-        if self._orders is not None or orders_read_s is None or orders_read_s < seen_s + CONFIRMED_S:
-            return False
-        return is_confirmed(seen_s, self._desk.fills.snapshot.read_at, now_s)
+        if snapshot is None or snapshot.server_ms is None:
+            return
+        at_s, fills_read_s = snapshot.server_ms / 1_000, None
+        if snapshot.read_at is not None and (read_at_s := self._desk.fills.snapshot.read_at) is not None:
+            fills_read_s = at_s + read_at_s - snapshot.read_at
+        is_whole = not snapshot.undecodable_rows
+        for product_type in self._desk.settings.product_types:
+            orders = {row.record.order_id: row.record for row in snapshot.rows if row.product_type is product_type}
+            look = OrdersLook(orders, at_s, fills_read_s, is_whole=is_whole)
+            await self._desk.disk.run(log.look_at_orders, product_type, look)
+        if self._first_look is None:
+            self._first_look = await self._desk.disk.run(log.newest_number), snapshot.server_ms
 
     def _is_selected(self, event: AccountEvent) -> bool:
         """Whether an event is of these kinds and product types, and not older than where reading begins."""
@@ -231,11 +209,10 @@ class AccountEvents:
         if event.product_type is None:
             return True
         if event.kind is EventKind.ORDER and self._since is None:
-            key = (event.product_type, event.subject_id)
-            if event.id.number <= (self._newest_at_start or 0):
-                return False
-            if key in self._gone_at_start and event.details["state"] in (OrderState.FILLED, OrderState.GONE):
-                self._gone_at_start.discard(key)
+            # What changed before the first look is news to nobody who reads from now on.
+            newest, looked_ms = self._first_look or (0, 0)
+            has_ended = event.details["state"] in (OrderState.FILLED, OrderState.GONE)
+            if event.id.number <= newest or (has_ended and event.time_ms <= looked_ms):
                 return False
         return event.product_type in self._desk.settings.product_types
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta, tzinfo
 from decimal import Decimal
 from itertools import islice, takewhile
@@ -24,12 +24,12 @@ from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
-from tradetui.desk.tables.rows.row_source import RowT
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent
@@ -46,22 +46,59 @@ FEE_COINS: Final = 4
 """Coins of fees in what a command gets, which stays short, whatever an exchange sends."""
 
 
-class _Noticed(NamedTuple, Generic[RowT]):
-    row: RowT
-    at_s: float
-
-
-def is_confirmed(at_s: float, read_at_s: float | None, now_s: float) -> bool:
-    """Whether another feed was read since something was seen, or has not been for too long; in monotonic seconds."""
+def _is_confirmed(at_s: float, read_at_s: float | None, now_s: float) -> bool:
+    """Whether another feed was read since something was seen, or has not been for too long; in seconds of one clock."""
     return (read_at_s is not None and read_at_s >= at_s + CONFIRMED_S) or now_s >= at_s + UNCONFIRMED_S
 
 
-def _take_confirmed(noticed: dict[str, _Noticed[RowT]], read_at_s: float | None, now_s: float) -> dict[str, RowT]:
-    """The rows after which another feed was read, or has not been for too long, which are forgotten with that."""
-    rows = {row_id: row for row_id, (row, at_s) in noticed.items() if is_confirmed(at_s, read_at_s, now_s)}
-    for row_id in rows:
-        del noticed[row_id]
-    return rows
+class OrdersLook(NamedTuple):
+    """The pending orders by id, as a reading that ended at `at_s` gave them, and when the newest fills were read.
+
+    Both are seconds of one clock. In a reading that `is_whole` every row could be read. `missed` says that the look
+    before is so long ago that an order may have been in states which nobody saw.
+    """
+
+    orders: Mapping[str, PendingOrder]
+    at_s: float
+    fills_read_s: float | None
+    is_whole: bool = True
+    missed: bool = False
+
+
+class WatchedOrder(NamedTuple):
+    """An order as it was last seen to wait, and since when (`gone_s`) it does not; None while it waits.
+
+    `order` is None where this version cannot read what an earlier look kept.
+    """
+
+    order: PendingOrder | None
+    gone_s: float | None = None
+    missed: bool = False
+
+
+def watch_on(
+    before: Mapping[str, WatchedOrder], look: OrdersLook
+) -> tuple[dict[str, WatchedOrder], dict[str, WatchedOrder]]:
+    """The orders to be watched after a look, and those that have ended, both by id.
+
+    An order has ended once a second look a second later misses it too, since a page may have been cut short, and once
+    the fills were read in between, or have not been for too long.
+    """
+    watched, ended = {order_id: WatchedOrder(order) for order_id, order in look.orders.items()}, {}
+    for order_id, known in before.items():
+        if order_id in watched:
+            continue
+        if known.gone_s is None and look.is_whole:  # else a row that cannot be read may be this order
+            watched[order_id] = known._replace(gone_s=look.at_s, missed=look.missed)
+        elif known.gone_s is not None and look.is_whole and _has_ended(known.gone_s, look):
+            ended[order_id] = known
+        else:
+            watched[order_id] = known
+    return watched, ended
+
+
+def _has_ended(gone_s: float, look: OrdersLook) -> bool:
+    return look.at_s >= gone_s + CONFIRMED_S and _is_confirmed(gone_s, look.fills_read_s, look.at_s)
 
 
 class AlertDetector:
@@ -80,8 +117,8 @@ class AlertDetector:
         self._new_fills = NewRows[FuturesFill](a_change_is_new=False)
         self._new_triggers = NewRows[TriggerOrder](a_change_is_new=True)
         self._groups = FillGroups()
-        self._gone: dict[str, _Noticed[ProductRow[PendingOrder]]] = {}
-        self._cancelled: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}
+        self._watched: dict[str, WatchedOrder] = {}
+        self._cancelled: dict[str, tuple[ProductRow[TriggerOrder], float]] = {}
         self._link = LinkState.STARTING
         self._left_open: set[str] = set()
 
@@ -106,23 +143,27 @@ class AlertDetector:
                 case TriggerState.EXECUTED:
                     events.append(self._executed_event(row))
                 case TriggerState.CANCELLED if is_stop(row.record):
-                    self._cancelled[row.row_id] = _Noticed(row, now_s)
+                    self._cancelled[row.row_id] = row, now_s
                 case TriggerState.FAILED | None:
                     events.append(self._trigger_event(row, RuleKind.TRIGGER))
         return events
 
-    def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]], now_s: float) -> None:
-        """Take in the pending orders; one that waits no more is looked for among the fills."""
+    def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]], now_s: float) -> list[AlertEvent]:
+        """Take in the pending orders; those that ended and were not filled whole are events."""
         if snapshot.read_at is None and not snapshot.rows:
-            return
-        before, self._orders = self._orders, snapshot
-        if before is None or before.generation == snapshot.generation:
-            return
-        for row in before.rows:
-            if snapshot.index_of(row.row_id) is None:
-                self._gone[row.row_id] = _Noticed(row, now_s)
-        for key in self._gone.keys() & set(snapshot.row_ids):
-            del self._gone[key]  # a page that was cut short is no end of an order
+            return []
+        self._orders = snapshot
+        orders = {row.row_id: row.record for row in snapshot.rows}
+        look = OrdersLook(orders, now_s, self._fills.read_at, is_whole=not snapshot.undecodable_rows)
+        self._watched, ended = watch_on(self._watched, look)
+        events = []
+        for key, (order, *_) in ended.items():
+            if order is None or (filled := self._filled(key, order)) >= order.size:
+                continue
+            symbol = order.symbol.upper()
+            sentence = order_gone_sentence(order, filled, self._precision_of(symbol))
+            events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=symbol))
+        return events
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
         """Take in the positions: a stop that ends with its position is no news."""
@@ -183,7 +224,7 @@ class AlertDetector:
     @property
     def next_due_s(self) -> float | None:
         """When something may be due next, None where nothing is waited for."""
-        dues = [noticed_s + UNCONFIRMED_S for _, noticed_s in (*self._gone.values(), *self._cancelled.values())]
+        dues = [noticed_s + UNCONFIRMED_S for _, noticed_s in self._cancelled.values()]
         if self._groups.next_due_s is not None:
             dues.append(self._groups.next_due_s)
         return min(dues, default=None)
@@ -194,9 +235,12 @@ class AlertDetector:
         for fills in self._groups.take_due(now_s):
             sentence = fills_sentence(fills, self._precision_of(fills.first.symbol.upper()))
             events.append(_event_of_fills(fills, sentence, RuleKind.FILL))
-        cancelled = _take_confirmed(self._cancelled, self._positions.read_at, now_s).values()
-        stops = [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in cancelled if self._still_held(row)]
-        return [*events, *self._gone_due(now_s), *stops]
+        for row_id, (row, noticed_s) in tuple(self._cancelled.items()):
+            if _is_confirmed(noticed_s, self._positions.read_at, now_s):
+                del self._cancelled[row_id]
+                if self._still_held(row):
+                    events.append(self._trigger_event(row, RuleKind.STOP_CANCELLED))
+        return events
 
     def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
         """A trigger that was executed, in one event with the fills of its order that wait for an alert."""
@@ -209,17 +253,10 @@ class AlertDetector:
         sentence = trigger_sentence(row.record, fills, self._precision_of(symbol))
         return _event_of_fills(fills, sentence, RuleKind.FILL, RuleKind.TRIGGER)
 
-    def _gone_due(self, now_s: float) -> list[AlertEvent]:
-        events = []
-        for key, row in _take_confirmed(self._gone, self._fills.read_at, now_s).items():
-            order = row.record
-            fills = order_fills(self._fills.rows, row.product_type, order.order_id)
-            filled = max(fills.size if fills else ZERO, order.base_volume or ZERO)
-            if filled < order.size:
-                symbol = order.symbol.upper()
-                sentence = order_gone_sentence(order, filled, self._precision_of(symbol))
-                events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=symbol))
-        return events
+    def _filled(self, row_id: str, order: PendingOrder) -> Decimal:
+        """How much of an order is filled, by what it said last and by its fills, in the base coin."""
+        fills = order_fills(self._fills.rows, ProductType(row_id.partition("|")[0]), order.order_id)
+        return max(fills.size if fills else ZERO, order.base_volume or ZERO)
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
         if self._positions.read_at is None:
