@@ -12,7 +12,7 @@ import pytest
 
 from tests.desk.fixtures.scripted_exchange import NOW_MS
 from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.delivery import CLAIMABLE_AGAIN_S, LOG_KEPT, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
+from tradetui.desk.alerts.delivery import CLAIMABLE_AGAIN_S, LOG_SHOWN, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
 from tradetui.desk.alerts.rules import (
     DEFAULT_RULES,
     Alert,
@@ -80,16 +80,16 @@ def test_what_recurs_is_one_event_for_less_than_the_minute_it_takes_to_recur(tmp
     assert log.note(alert("once"), moment(1e6, "b9"))[0] == 4
 
 
-def test_the_log_keeps_the_newest_and_what_became_of_them() -> None:
+def test_the_newest_alerts_are_shown_with_what_became_of_them() -> None:
     log = AlertLog(Archive(None), "first")
-    for number in range(LOG_KEPT + 5):
+    for number in range(LOG_SHOWN + 5):
         log.note(alert(f"{number}"), moment(number))
-    log.claim(LOG_KEPT + 5, Channel.DESKTOP, moment(0))
-    log.finish(LOG_KEPT + 5, Channel.DESKTOP, "sent")
+    log.claim(LOG_SHOWN + 5, Channel.DESKTOP, moment(0))
+    log.finish(LOG_SHOWN + 5, Channel.DESKTOP, "sent")
     logged = log.newest()
-    assert len(logged) == LOG_KEPT
+    assert len(logged) == LOG_SHOWN
     newest = logged[0]
-    assert (newest.sentence, newest.delivery, newest.rules) == (f"about {LOG_KEPT + 4}", "desktop: sent", "fill")
+    assert (newest.sentence, newest.delivery, newest.rules) == (f"about {LOG_SHOWN + 4}", "desktop: sent", "fill")
     assert logged[-1].sentence == "about 5"
 
 
@@ -104,18 +104,17 @@ def test_the_log_names_what_a_session_of_other_rules_delivered_too(tmp_path: Pat
     assert [row.delivery for row in first.newest()] == ["line; bell; desktop: sent"]
 
 
-def test_which_ends_of_reversals_were_shown_outlives_the_log() -> None:
+def test_which_ends_of_reversals_were_shown_is_noted() -> None:
     log = AlertLog(Archive(None), "first")
-    assert log.unannounced_outcomes(frozenset({"ended before there was a log"}), moment(0)) == frozenset()
-    log.end_shown("shown", moment(0))
+    assert log.unannounced_outcomes(frozenset({"ended before there was a log"})) == frozenset()
+    log.end_shown("shown")
     stages = ("alerted|ended", "open|left open", "corrected|ended", "corrected|corrected", "twice|corrected")
-    for number, stage in enumerate((*stages, "twice|ended")):
+    for number, stage in enumerate((*stages, "twice|ended|2")):
         log.note(alert(f"reversal|{stage}", recurs=True), moment(60 * number))
-    for number in range(LOG_KEPT + 5):
-        log.note(alert(f"{number}"), moment(number))
     settled = {"ended before there was a log", "shown", "alerted", "open", "corrected", "twice", "killed"}
-    assert log.unannounced_outcomes(frozenset(settled), moment(0)) == {"open", "corrected", "killed"}
-    assert all(row.sentence for row in log.newest(2 * LOG_KEPT)), "what was only shown is no alert"
+    assert log.unannounced_outcomes(frozenset(settled)) == {"open", "corrected", "killed"}
+    log.note(alert("reversal|twice|corrected", recurs=True), moment(60 * 4 + 1))
+    assert "twice" not in log.unannounced_outcomes(frozenset(settled)), "it was known before its end"
 
 
 CLAIMS_AND_HANGS = """

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.desk.alerts.test_alert_log import alert
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
+from tradetui.desk.alerts.delivery import AlertLog
 from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, OrdersLook
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventKind, EventLog, JournalStep, event_sentence
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.exchange.clock import Moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 
 AFTER_MS = NOW_MS + 1_000
@@ -132,6 +135,18 @@ def test_changes_of_orders_are_forgotten_after_a_while_and_no_other_session_is_c
     later = log_of(archive, NOW_MS + ORDERS_KEPT_MS + 60_000)
     assert [event.kind for event in later.after(0)] == [EventKind.FILL]
     assert later.newest_number() == 2
+
+
+def test_an_alert_is_an_event_from_the_moment_it_is_logged(archive: Archive) -> None:
+    alerts = AlertLog(archive, "a session")
+    for key in ("first", "first", "second"):
+        alerts.note(alert(key), Moment(NOW_MS, "boot", 1.0))
+    events = log_of(archive).after(0)
+    assert [(event.kind, event_sentence(event)) for event in events] == [
+        (EventKind.ALERT, "about first"),
+        (EventKind.ALERT, "about second"),
+    ]
+    assert (events[0].details["rules"], events[0].details["channels"]) == (["fill"], ["desktop"])
 
 
 def test_outcomes_of_a_journal_begin_after_what_it_held(archive: Archive) -> None:

@@ -131,10 +131,8 @@ CLAIMABLE_AGAIN_S: Final = 10.0
 """A channel that was claimed and is not done after so long may be claimed again; a command has ended by then."""
 SAME_S: Final = 45.0
 """An event that recurs under its key within this time is the same, seen by another session; a new one is later."""
-LOG_KEPT: Final = 1_000
-"""Alerts in the log; older ones are forgotten, but for those of reversals."""
-_SHOWN: Final = "shown"
-"""In the place of the stage: the end of a reversal was shown without an alert."""
+LOG_SHOWN: Final = 1_000
+"""Alerts of the log that are shown."""
 _BEGINNING: Final = ""
 """In the place of the intent: from here on it is noted which ends were shown."""
 
@@ -194,29 +192,30 @@ class AlertLog:
 
     @staticmethod
     def _number_of(connection: sqlite3.Connection, alert: Alert, now: Moment) -> int | None:
-        row = connection.execute(
-            "SELECT number, boot, monotonic FROM alert WHERE key = ? ORDER BY number DESC LIMIT 1", (alert.event.key,)
+        row: tuple[int, str] | None = connection.execute(
+            "SELECT number, body FROM account_event WHERE kind = 'alert' AND id = ? ORDER BY number DESC LIMIT 1",
+            (alert.event.key,),
         ).fetchone()
         if row is None:
             return None
-        number: int = row[0]
-        same = not alert.event.recurs or (row[1] == now.boot and abs(now.monotonic_s - row[2]) < SAME_S)
-        return number if same else None
+        noted = json.loads(row[1])
+        same = noted["boot"] == now.boot and abs(now.monotonic_s - noted["monotonic"]) < SAME_S
+        return row[0] if same or not alert.event.recurs else None
 
     @staticmethod
     def _enter(connection: sqlite3.Connection, alert: Alert, now: Moment) -> int:
-        """Write an alert, and forget those that are too many; its number."""
-        channels = ", ".join(sorted(alert.channels)) or ("silenced" if alert.silenced else "")
-        values = (alert.event.key, alert.at_ms, now.boot, now.monotonic_s, alert.sentence)
+        """Write an alert into the log of events; its number there."""
+        key = alert.event.key
+        channels = sorted(map(str, alert.channels)) or ["silenced"] * bool(alert.silenced)
+        details = {"sentence": alert.sentence, "rules": alert.rules, "channels": channels}
         cursor = connection.execute(
-            "INSERT INTO alert (key, at_ms, boot, monotonic, sentence, rules, channels) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*values, ", ".join(alert.rules), channels),
+            "INSERT INTO account_event (kind, product_type, id, time, body) VALUES ('alert', '', ?, ?, ?)",
+            (key, alert.at_ms, json.dumps({**details, "boot": now.boot, "monotonic": now.monotonic_s})),
         )
-        number = cursor.lastrowid or 0
-        last_kept = number - LOG_KEPT
-        connection.execute("DELETE FROM alert WHERE number <= ? AND key NOT LIKE 'reversal|%'", (last_kept,))
-        connection.execute("DELETE FROM alert_claim WHERE alert <= ?", (last_kept,))
-        return number
+        if key.startswith("reversal|"):
+            _, intent, stage, *_ = key.split("|")
+            _note_ends(connection, [intent], shown=stage == SearchStage.ENDED)
+        return cursor.lastrowid or 0
 
     def claim(self, number: int, channel: Channel, now: Moment) -> DeliveryClaim:
         """Take it upon this session to deliver an alert by a channel, if that is free."""
@@ -244,60 +243,64 @@ class AlertLog:
                 "UPDATE alert_claim SET result = ? WHERE alert = ? AND channel = ?", (result, number, channel)
             )
 
-    def end_shown(self, intent: str, now: Moment) -> None:
+    def end_shown(self, intent: str) -> None:
         """Note that the end of a reversal was shown without an alert."""
         with self._archive.transaction() as connection:
-            _note_shown(connection, [intent], now)
+            _note_ends(connection, [intent], shown=True)
 
-    def unannounced_outcomes(self, settled: frozenset[str], now: Moment) -> frozenset[str]:
+    def unannounced_outcomes(self, settled: frozenset[str]) -> frozenset[str]:
         """Of settled reversals, by intent, those whose end was neither shown nor alerted since it was open.
 
         What was settled before anything was noted here counts as shown, unless an alert says that it was open.
         """
         with self._archive.transaction() as connection:
-            keys = connection.execute("SELECT key FROM alert WHERE key LIKE 'reversal|%|%' ORDER BY number").fetchall()
-            stages = {intent: stage for _, intent, stage, *_ in (key.split("|") for (key,) in keys)}
-            if _BEGINNING not in stages:
-                _note_shown(connection, [_BEGINNING, *(settled - stages.keys())], now)
-                settled &= stages.keys()
-        return frozenset(intent for intent in settled if stages.get(intent) not in (SearchStage.ENDED, _SHOWN))
+            shown = dict(connection.execute("SELECT intent, shown FROM reversal_end"))
+            if _BEGINNING not in shown:
+                _note_ends(connection, [_BEGINNING, *(settled - shown.keys())], shown=True)
+                settled &= shown.keys()
+        return frozenset(intent for intent in settled if not shown.get(intent))
 
-    def newest(self, limit: int = LOG_KEPT) -> Sequence[LoggedAlert]:
-        """The last alerts, newest first; events that raised none are left out."""
+    def newest(self, limit: int = LOG_SHOWN) -> Sequence[LoggedAlert]:
+        """The last alerts, newest first."""
         with self._archive.transaction() as connection:
             rows = connection.execute(
-                "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE rules <> ''"
-                " ORDER BY number DESC LIMIT ?",
+                "SELECT number, time, body FROM account_event WHERE kind = 'alert' ORDER BY number DESC LIMIT ?",
                 (limit,),
             ).fetchall()
             results: dict[int, dict[str, str]] = {}
             for number, channel, result in connection.execute(
-                "SELECT alert, channel, result FROM alert_claim WHERE result IS NOT NULL"
+                "SELECT alert, channel, result FROM alert_claim WHERE alert >= ? AND result IS NOT NULL",
+                (rows[-1][0] if rows else 0,),
             ):
                 results.setdefault(number, {})[channel] = result
+        alerts = [(number, at_ms, json.loads(body)) for number, at_ms, body in rows]
         return [
-            LoggedAlert(number, at_ms, sentence, rules, _delivery(channels, results.get(number, {})))
-            for number, at_ms, sentence, rules, channels in rows
+            LoggedAlert(
+                number,
+                at_ms,
+                alert["sentence"],
+                ", ".join(alert["rules"]),
+                _delivery(alert["channels"], results.get(number, {})),
+            )
+            for number, at_ms, alert in alerts
         ]
 
 
-def _note_shown(connection: sqlite3.Connection, intents: Iterable[str], now: Moment) -> None:
-    rows = [(f"reversal|{intent}|{_SHOWN}", now.at_ms, now.boot, now.monotonic_s) for intent in intents]
-    connection.executemany(
-        "INSERT INTO alert (key, at_ms, boot, monotonic, sentence, rules, channels) VALUES (?, ?, ?, ?, '', '', '')",
-        rows,
-    )
+def _note_ends(connection: sqlite3.Connection, intents: Iterable[str], *, shown: bool) -> None:
+    """Note of reversals whether their end was shown; an alert that one is open, or open again, was not that."""
+    rows = [(intent, shown) for intent in intents]
+    connection.executemany("INSERT OR REPLACE INTO reversal_end VALUES (?, ?)", rows)
 
 
 _ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumerate(Channel)}
 
 
-def _delivery(channels: str, results: Mapping[str, str]) -> str:
+def _delivery(channels: Iterable[str], results: Mapping[str, str]) -> str:
     """Every channel in the order of `Channel` with its result, where that is known; or that it was silenced.
 
     A session with other rules than the one that wrote the alert down may have delivered it by further channels.
     """
-    chosen = sorted({*filter(None, channels.split(", ")), *results}, key=lambda channel: _ORDER.get(channel, 0))
+    chosen = sorted({*channels, *results}, key=lambda channel: _ORDER.get(channel, 0))
     delivered = [f"{channel}: {results[channel]}" if channel in results else channel for channel in chosen]
     return ("; " if results else ", ").join(delivered)
 
@@ -398,12 +401,12 @@ class AlertDelivery:
         """Of settled reversals, by intent, those whose end no session has shown; raises sqlite3.Error."""
         if self._alert_log is None:
             return frozenset()
-        return await self._disk.run(self._alert_log.unannounced_outcomes, settled, Moment.now(self._clock))
+        return await self._disk.run(self._alert_log.unannounced_outcomes, settled)
 
     def end_shown(self, intent: str) -> None:
         """Note for all sessions that the end of a reversal was shown without an alert."""
         if self._alert_log is not None:
-            self._tasks.begin(self._disk.run(self._alert_log.end_shown, intent, Moment.now(self._clock)))
+            self._tasks.begin(self._disk.run(self._alert_log.end_shown, intent))
 
     def begin(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
         """Write an alert into the log, then deliver what falls to this session of the channels that sound by then."""

@@ -73,19 +73,35 @@ ended trips with the leg's state after them, and the changes of position mode (`
 fill. `ledger_mark` is the last row of `record` whose fill is booked; later ones are booked before results are read.
 `incomplete_fills` came without their fee or profit.
 """
-_ALERT_TABLES: Final = """
-    CREATE TABLE alert (
-        number INTEGER PRIMARY KEY, key TEXT NOT NULL, at_ms INTEGER NOT NULL, boot TEXT NOT NULL,
-        monotonic REAL NOT NULL, sentence TEXT NOT NULL, rules TEXT NOT NULL, channels TEXT NOT NULL
+_EVENT_TABLES: Final = """
+    CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);
+    CREATE TABLE event_mark (subject TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE account_event (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, product_type TEXT NOT NULL, id TEXT NOT NULL,
+        time INTEGER NOT NULL, body TEXT
     );
-    CREATE INDEX alert_by_key ON alert (key);
+    CREATE UNIQUE INDEX event_once ON account_event (kind, product_type, id) WHERE kind NOT IN ('order', 'alert');
+    CREATE TABLE watched_order (
+        product_type TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, gone_s REAL,
+        missed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (product_type, id)
+    ) WITHOUT ROWID
+    """
+"""The log of events, of `desk/events` and `desk/alerts`: what was noticed about the account, in order.
+
+`event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it. An alert's `id` is its key.
+`gone_s` says since when, by the exchange's clock, an order is not pending any more whose end is not known yet.
+"""
+_ALERT_TABLES: Final = """
+    CREATE INDEX alert_by_key ON account_event (id) WHERE kind = 'alert';
+    CREATE INDEX alert_in_order ON account_event (number) WHERE kind = 'alert';
     CREATE TABLE alert_claim (
         alert INTEGER NOT NULL, channel TEXT NOT NULL, owner TEXT NOT NULL, boot TEXT NOT NULL,
         monotonic REAL NOT NULL, result TEXT, PRIMARY KEY (alert, channel)
     );
-    CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
+    CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL);
+    CREATE TABLE reversal_end (intent TEXT PRIMARY KEY, shown INTEGER NOT NULL) WITHOUT ROWID
     """
-"""Tables of `desk/alerts`: the log of alerts, and the session that delivers each."""
+"""Tables of `desk/alerts`: the session that delivers each alert, and the reversals whose end was shown."""
 _EQUITY_TABLES: Final = """
     CREATE TABLE equity_sample (
         minute INTEGER NOT NULL, product_types TEXT NOT NULL, time INTEGER NOT NULL, equity TEXT NOT NULL,
@@ -118,24 +134,6 @@ _BILL_TABLES: Final = """
     ) WITHOUT ROWID
     """
 """Bills; funding by quarter-hour; the period of which bills are read, or why they are not; its unread gaps."""
-_EVENT_TABLES: Final = """
-    CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);
-    CREATE TABLE event_mark (subject TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE account_event (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, product_type TEXT NOT NULL, id TEXT NOT NULL,
-        time INTEGER NOT NULL, body TEXT
-    );
-    CREATE UNIQUE INDEX event_once ON account_event (kind, product_type, id) WHERE kind <> 'order';
-    CREATE TABLE watched_order (
-        product_type TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, gone_s REAL,
-        missed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (product_type, id)
-    ) WITHOUT ROWID
-    """
-"""Tables of `desk/events`: what was noticed about the account, in order.
-
-`event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it. `gone_s` says since when, by
-the exchange's clock, an order is not pending any more whose end is not known yet.
-"""
 _SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
         by_symbol INTEGER NOT NULL, first INTEGER NOT NULL, beyond INTEGER NOT NULL, groups TEXT NOT NULL,
@@ -177,10 +175,10 @@ ARCHIVE_SCHEMA: Final = ";".join(
     (
         _RECORD_TABLES,
         _LEDGER_TABLES,
+        _EVENT_TABLES,
         _ALERT_TABLES,
         _EQUITY_TABLES,
         _BILL_TABLES,
-        _EVENT_TABLES,
         _SPAN_TABLES,
         _CLOSED_POSITION_TABLES,
         _LOST_FILLS_TABLE,

@@ -239,7 +239,6 @@ _FILLS: Final = (
 _INSERT: Final = "INSERT OR IGNORE INTO account_event (kind, product_type, id, time, body) VALUES (?, ?, ?, ?, ?)"
 _UNENDED: Final = frozenset({TriggerState.WAITING, TriggerState.EXECUTING})
 _RECORDS: Final = "record"
-_ALERTS: Final = "alert"
 
 
 class OrderChange(NamedTuple):
@@ -276,8 +275,8 @@ class EventLog:
             if row is None:
                 row = (new_name(), now_ms)
                 connection.execute("INSERT INTO event_log VALUES (?, ?)", row)
-                marks = {_RECORDS: _newest(connection, "record.rowid"), _ALERTS: _newest(connection, "alert.number")}
-                marks |= {_journal_mark(journal): number for journal, number in journal_numbers().items()}
+                marks = {_journal_mark(journal): number for journal, number in journal_numbers().items()}
+                marks[_RECORDS] = _newest(connection, "record.rowid")
                 _set_marks(connection, marks)
             connection.execute(
                 "DELETE FROM account_event WHERE kind = ? AND time < ?", (EventKind.ORDER, now_ms - ORDERS_KEPT_MS)
@@ -303,19 +302,16 @@ class EventLog:
         self._triggers_changed = True
 
     def take_archived(self) -> None:
-        """Enter the fills, triggers and alerts that came into the archive, from whatever session."""
+        """Enter the fills and triggers that came into the archive, from whatever session."""
         connection = self._archive.connection
-        marks = self._marks()
-        fills_came = _newest(connection, "record.rowid") > marks.get(_RECORDS, 0)
-        alerts_came = _newest(connection, "alert.number") > marks.get(_ALERTS, 0)
+        fills_came = _newest(connection, "record.rowid") > self._marks().get(_RECORDS, 0)
         triggers_changed, self._triggers_changed = self._triggers_changed, False
-        if not (fills_came or triggers_changed or alerts_came):
+        if not (fills_came or triggers_changed):
             return
         try:
             with self._archive.transaction():
                 self._take_fills(connection)
                 self._take_triggers(connection)
-                self._take_alerts(connection)
         except BaseException:
             self._triggers_changed = True
             raise
@@ -331,6 +327,7 @@ class EventLog:
         rows = connection.execute(
             "SELECT product_type, id, time, body FROM record WHERE kind = 'trigger' AND time >= ? AND NOT EXISTS"
             " (SELECT 1 FROM account_event AS event WHERE event.kind = 'trigger'"
+            " AND event.kind NOT IN ('order', 'alert')"  # the condition of the index, which SQLite does not conclude
             " AND event.product_type = record.product_type AND event.id = record.id)"
             " ORDER BY time, ordinal",
             (self.began_ms,),
@@ -341,18 +338,6 @@ class EventLog:
                 continue  # the version that can read it enters it
             if trigger_state(trigger) not in _UNENDED:
                 connection.execute(_INSERT, (EventKind.TRIGGER, product_type, order_id, time_ms, body))
-
-    def _take_alerts(self, connection: sqlite3.Connection) -> None:
-        rows = connection.execute(
-            "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE number > ? AND rules <> ''"
-            " ORDER BY number",
-            (self._marks().get(_ALERTS, 0),),
-        ).fetchall()
-        for number, at_ms, sentence, rules, channels in rows:
-            details = {"sentence": sentence, "rules": rules.split(", "), "channels": channels.split(", ")}
-            connection.execute(_INSERT, (EventKind.ALERT, "", str(number), at_ms, dump_json(details)))
-        if rows:
-            _set_marks(connection, {_ALERTS: rows[-1][0]})
 
     def journal_marks(self) -> dict[str, int]:
         """The number up to which each journal was read, by its name."""
@@ -447,7 +432,7 @@ def _journal_mark(journal: str) -> str:
 
 
 def _newest(connection: sqlite3.Connection, column: str) -> int:
-    """The greatest number in a column (`alert.number`); 0 where there is none."""
+    """The greatest number in a column (`record.rowid`); 0 where there is none."""
     table, _, name = column.partition(".")
     newest: int = connection.execute(f"SELECT coalesce(max({name}), 0) FROM {table}").fetchone()[0]
     return newest

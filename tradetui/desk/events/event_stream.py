@@ -19,7 +19,7 @@ from tradetui.desk.events.event_log import (
     OrderState,
 )
 from tradetui.desk.feeds.polling.feed import Feed, Snapshot
-from tradetui.desk.feeds.polling.session_health import LOST_LINKS, Health, LinkState, health_of
+from tradetui.desk.feeds.polling.session_health import LINK_BACK, LOST_LINKS, Health, LinkState, health_of
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.tables.table import TableName
@@ -116,7 +116,7 @@ class AccountEvents:
             if lost:
                 self._notice(f"{LOST_LINKS[health.state]}: {health.sentence}. {health.remedy}".strip())
             else:
-                self._notice("Link back: the exchange answers again.")
+                self._notice(f"{LINK_BACK}.")
 
     def _refused_from_the_first(self, health: Health) -> bool:
         """Whether waiting cannot help, as with a key that was never taken."""

@@ -20,7 +20,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.rules import AlertEvent, Condition, RuleKind, one_sentence
 from tradetui.desk.feeds.polling.feed import Snapshot
-from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
+from tradetui.desk.feeds.polling.session_health import LINK_BACK, LOST_LINKS, LinkState
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
@@ -162,7 +162,7 @@ class AlertDetector:
                 continue
             symbol = order.symbol.upper()
             sentence = order_gone_sentence(order, filled, self._precision_of(symbol))
-            events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=symbol))
+            events.append(_event(RuleKind.ORDER_GONE, key=f"order gone|{key}", sentence=sentence, symbol=symbol))
         return events
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
@@ -175,13 +175,13 @@ class AlertDetector:
 
     def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
         """Look at the link's state: one event where it is lost, one where it is back."""
-        lost, was_lost = state in LOST_LINKS, self._link in LOST_LINKS
-        self._link = state
-        if lost and not was_lost:
-            return [_event(RuleKind.LINK_LOST, "link|lost", f"{LOST_LINKS[state]}: {sentence}", recurs=True)]
-        if was_lost and not lost:
-            sentence = "Link back: the exchange answers again"
-            return [_event(RuleKind.LINK_LOST, "link|back", sentence, recurs=True, alarm=False)]
+        was_lost, self._link = self._link in LOST_LINKS, state
+        if state in LOST_LINKS and not was_lost:
+            return [
+                _event(RuleKind.LINK_LOST, key="link|lost", sentence=f"{LOST_LINKS[state]}: {sentence}", recurs=True)
+            ]
+        if was_lost and state not in LOST_LINKS:
+            return [_event(RuleKind.LINK_LOST, key="link|back", sentence=LINK_BACK, recurs=True, alarm=False)]
         return []
 
     def reversal_went_on(self, sent: Sent, progress: Progress, zone: tzinfo) -> list[AlertEvent]:
@@ -199,12 +199,21 @@ class AlertDetector:
                 consequence = f"{symbol} is locked until it is settled again; the journal shows it"
                 text = sent.described(f"{progress.sentence}; {consequence}", zone)
                 self._left_open.add(sent.intent)
-            case SearchStage.ENDED if was_left_open or _is_taken_up(sent, progress):
+            case SearchStage.ENDED if was_left_open or (sent.call_ended_s is None and progress.outcome is not None):
                 text = sent.described(progress.sentence, zone)
                 self._left_open.discard(sent.intent)
             case _:
                 return []
-        return [_reversal_event(sent, progress, text)]
+        event = _event(
+            RuleKind.OUTCOME_UNKNOWN,
+            key=f"reversal|{sent.intent}|{progress.stage}{f'|{progress.ends}' if progress.ends > 1 else ''}",
+            sentence=text,
+            symbol=symbol,
+            recurs=progress.stage is SearchStage.CORRECTED,
+            # A dialog, or what outlives it, says by itself that an outcome is left open.
+            stays=progress.stage is not SearchStage.LEFT_OPEN,
+        )
+        return [event]
 
     def example(self, condition: Condition) -> str:
         """The sentence of the newest event that a condition without a level is about; empty where none was read."""
@@ -234,7 +243,7 @@ class AlertDetector:
         events = []
         for fills in self._groups.take_due(now_s):
             sentence = fills_sentence(fills, self._precision_of(fills.first.symbol.upper()))
-            events.append(_event_of_fills(fills, sentence, RuleKind.FILL))
+            events.append(_event(RuleKind.FILL, key=fills.key, sentence=sentence, fills=fills))
         for row_id, (row, noticed_s) in tuple(self._cancelled.items()):
             if _is_confirmed(noticed_s, self._positions.read_at, now_s):
                 del self._cancelled[row_id]
@@ -244,14 +253,14 @@ class AlertDetector:
 
     def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
         """A trigger that was executed, in one event with the fills of its order that wait for an alert."""
-        order_id, symbol = row.record.execute_order_id, row.record.symbol.upper()
+        order_id = row.record.execute_order_id
         if not order_id:
             return self._trigger_event(row, RuleKind.TRIGGER)
         fills = self._groups.take(row.product_type, order_id)
         if fills is None:
             return self._trigger_event(row, RuleKind.TRIGGER, order_fills(self._fills.rows, row.product_type, order_id))
-        sentence = trigger_sentence(row.record, fills, self._precision_of(symbol))
-        return _event_of_fills(fills, sentence, RuleKind.FILL, RuleKind.TRIGGER)
+        event = self._trigger_event(row, RuleKind.TRIGGER, fills)
+        return event._replace(kinds=frozenset({RuleKind.FILL, RuleKind.TRIGGER}), key=fills.key)
 
     def _filled(self, row_id: str, order: PendingOrder) -> Decimal:
         """How much of an order is filled, by what it said last and by its fills, in the base coin."""
@@ -272,50 +281,33 @@ class AlertDetector:
     def _trigger_event(
         self, row: ProductRow[TriggerOrder], kind: RuleKind, fills: OrderFills | None = None
     ) -> AlertEvent:
-        order = row.record
-        symbol = order.symbol.upper()
-        return AlertEvent(
-            kinds=frozenset({kind}),
-            key=f"trigger|{row.row_id}|{order.plan_status}",
-            sentence=one_sentence(trigger_sentence(order, fills, self._precision_of(symbol))),
-            symbol=symbol,
-            figures=_figures_of(fills) if fills else {},
-        )
-
-
-def _event_of_fills(fills: OrderFills, sentence: str, *kinds: RuleKind) -> AlertEvent:
-    return AlertEvent(
-        kinds=frozenset(kinds),
-        key=fills.key,
-        sentence=one_sentence(sentence),
-        symbol=fills.first.symbol.upper(),
-        figures=_figures_of(fills),
-    )
+        order, symbol = row.record, row.record.symbol.upper()
+        sentence = trigger_sentence(order, fills, self._precision_of(symbol))
+        key = f"trigger|{row.row_id}|{order.plan_status}"
+        return _event(kind, key=key, sentence=sentence, symbol=symbol, fills=fills)
 
 
 def _event(
-    kind: RuleKind, key: str, sentence: str, *, symbol: str = "", recurs: bool = False, alarm: bool = True
+    kind: RuleKind,
+    *,
+    key: str,
+    sentence: str,
+    symbol: str = "",
+    fills: OrderFills | None = None,
+    recurs: bool = False,
+    alarm: bool = True,
+    stays: bool = False,
 ) -> AlertEvent:
+    """An event whose text may be shown; that of fills has their symbol and figures."""
     return AlertEvent(
-        kinds=frozenset({kind}), key=key, sentence=one_sentence(sentence), symbol=symbol, recurs=recurs, alarm=alarm
-    )
-
-
-def _is_taken_up(sent: Sent, progress: Progress) -> bool:
-    """Whether another process sent it, and its outcome is known."""
-    return sent.call_ended_s is None and progress.outcome is not None
-
-
-def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
-    key = f"reversal|{sent.intent}|{progress.stage}"
-    return AlertEvent(
-        kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}),
-        key=f"{key}|{progress.ends}" if progress.ends > 1 else key,
-        sentence=one_sentence(text),
-        symbol=sent.plan.params.symbol,
-        recurs=progress.stage is SearchStage.CORRECTED,
-        # A dialog, or what outlives it, says by itself that an outcome is left open.
-        stays=progress.stage is not SearchStage.LEFT_OPEN,
+        kinds=frozenset({kind}),
+        key=key,
+        sentence=one_sentence(sentence),
+        symbol=fills.first.symbol.upper() if fills else symbol,
+        recurs=recurs,
+        alarm=alarm,
+        stays=stays,
+        figures=_figures_of(fills) if fills else {},
     )
 
 
@@ -352,8 +344,9 @@ class NewRows(Generic[RecordT]):
             return []
         oldest = max(self._since, time_of(snapshot.rows[0].record) - LATE)
         recent = takewhile(lambda row: time_of(row.record) >= oldest, snapshot.rows)
-        return [row for row in recent if self._is_new(row, before)][::-1]
-
-    def _is_new(self, row: ProductRow[RecordT], before: Snapshot[ProductRow[RecordT]]) -> bool:
-        index = before.index_of(row.row_id)
-        return index is None or (self._a_change_is_new and before.row(index) != row)
+        new = (
+            row
+            for row in recent
+            if (index := before.index_of(row.row_id)) is None or (self._a_change_is_new and before.row(index) != row)
+        )
+        return list(new)[::-1]

@@ -24,6 +24,7 @@ class LinkState(StrEnum):
 
 LOST_LINKS: Final = {LinkState.DOWN: "Link lost", LinkState.REFUSED: "Calls refused"}
 """The states in which nothing is read any more, and what each is called where it is alerted."""
+LINK_BACK: Final = "Link back: the exchange answers again"
 
 
 class Health(NamedTuple):
