@@ -1,19 +1,28 @@
-"""What each word of a fill's terms says that it did, in either position mode and where the mode is not told."""
+"""What the terms of a fill or an order say that it does: every word in either position mode, nothing by guessing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 
 from tests.trading.position_fills import fill
-from tradetui.trading.positions_from_fills import leg_of
-from tradetui.trading.results.booking import fill_meaning
-from tradetui.trading.trade_effect import TradeAction, effect_of_fill
+from tradetui.trading.fill_terms import (
+    FillTerms,
+    TradeAction,
+    TradeEffect,
+    effect_of_order,
+    effect_of_trigger,
+    terms_of,
+)
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.positions_from_fills import holdings_after
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide
-from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
-CASES = """
+LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
+
+TABLE = """
                                       done by      mode not told  one-way mode  hedge mode
 open                                  order        +L  +S         b   s         +L  +S
 close                                 order        -L  -S         b   s         -L  -S
@@ -46,84 +55,142 @@ burst_sideways                        liquidation  ?   ?          b   s         
 `b` buys and `s` sells, which closes or opens as what is held makes it; `-b` and `-s` close by buying and selling; `?`
 is not known. Words nobody knows stand below those of the interface."""
 MODES = ("", PositionMode.ONE_WAY, PositionMode.HEDGE)
+CASES = [line.split(maxsplit=2) for line in TABLE.strip().splitlines()[1:]]
 
 
-def cases() -> Iterator[tuple[str, str, str, str, str]]:
-    """The trade side, the position mode, the side, and what is done by whom."""
-    for line in CASES.strip().splitlines()[1:]:
-        trade_side, cause, *effects = line.split()
-        for column, effect in enumerate(effects):
-            side = "sell" if column % 2 else "buy"
-            yield trade_side.replace("-", ""), MODES[column // 2], side, effect, cause
-
-
-ALL_CASES = tuple(cases())
-SYSTEM_WORDS_OF_HEDGE_MODE = {word for word in TradeSide if word.endswith(("_close_long", "_close_short"))}
-
-
-def in_ledger(received: FuturesFill) -> str:
-    meaning = fill_meaning(received.side, received.trade_side, received.pos_mode)
-    if not meaning.known:
+def effect_in_table(terms: FillTerms) -> str:
+    if terms.effect is None:
         return "?"
-    if meaning.leg is PositionSide.NET:
-        return f"{'-' if meaning.opens is False else ''}{'b' if meaning.buys else 's'}"
-    return f"{'+' if meaning.opens else '-'}{meaning.leg[0].upper()}"
-
-
-def in_positions(received: FuturesFill) -> str:
-    if received.unknown_word:
-        return "?"
-    if received.position_mode is PositionMode.ONE_WAY:
-        return "b" if received.is_buy else "s"
-    leg, opens = leg_of(received)
-    return f"{'+' if opens else '-'}{leg[0].upper()}"
-
-
-def in_tables(received: FuturesFill) -> str:
-    effect = effect_of_fill(received)
-    if effect is None:
-        return "?"
-    if effect.leg is None:
-        return "b" if effect.buys else "s"
-    if received.position_mode is PositionMode.ONE_WAY:
-        return "-b" if effect.buys else "-s"
-    return f"{'+' if effect.action is TradeAction.OPEN else '-'}{effect.leg[0].upper()}"
+    direction = ("b" if terms.buys else "s") if terms.leg is PositionSide.NET else terms.leg[0].upper()
+    return {True: "+", False: "-", None: ""}[terms.opens] + direction
 
 
 def test_every_word_of_the_interface_is_a_case() -> None:
-    assert {trade_side for trade_side, *_ in ALL_CASES} > set(TradeSide)
+    assert {trade_side for trade_side, *_ in CASES} > set(TradeSide)
 
 
-@pytest.mark.parametrize(("trade_side", "mode", "side", "effect", "cause"), ALL_CASES)
-def test_the_ledger_reads_it_so(trade_side: str, mode: str, side: str, effect: str, cause: str) -> None:
-    received = fill(side, trade_side, "1", mode=mode)
-    assert in_ledger(received) == effect
-    forced_by = fill_meaning(received.side, received.trade_side, received.pos_mode).forced_by
-    assert (forced_by or "order") == cause.replace("reduces", "order")
+@pytest.mark.parametrize(("trade_side", "cause", "effects"), CASES)
+def test_each_word_is_read_as_one(trade_side: str, cause: str, effects: str) -> None:
+    trade_side = trade_side.strip("-")
+    terms = [terms_of(fill(side, trade_side, "1", mode=mode)) for mode in MODES for side in ("buy", "sell")]
+    assert [effect_in_table(one) for one in terms] == effects.split()
+    assert {one.forced_by or "order" for one in terms} == {"order" if cause == "reduces" else cause}
+    shown_mode = PositionMode.ONE_WAY if "_single" in trade_side else None
+    assert [one.mode for one in terms[::2]] == [shown_mode, PositionMode.ONE_WAY, PositionMode.HEDGE]
+    assert all((one.effect is None) is bool(one.unknown_word) for one in terms)
+    reduces = [one for one in terms if one.effect is not None and one.effect.action is TradeAction.REDUCE]
+    assert len(reduces) == (effects.count("-") if cause == "reduces" else 0)
 
 
-@pytest.mark.parametrize(("trade_side", "mode", "side", "effect", "cause"), ALL_CASES)
-def test_positions_read_it_so(trade_side: str, mode: str, side: str, effect: str, cause: str) -> None:
-    received = fill(side, trade_side, "1", mode=mode)
-    # A close of one-way mode is not told from an order that may open.
-    assert in_positions(received) == (effect.replace("-b", "b").replace("-s", "s"))
-    # No mode is taken from a word of hedge mode, as it is in the ledger.
-    assert (received.position_mode is None) == (mode == "" and "single" not in trade_side)
+@pytest.mark.parametrize("trade_side", TradeSide)
+def test_a_side_or_mode_nobody_knows_leaves_every_word_open(trade_side: TradeSide) -> None:
+    unknown = [fill("upwards", trade_side, "1", mode=mode) for mode in MODES]
+    terms = [terms_of(one) for one in (*unknown, fill("buy", trade_side, "1", mode="split"))]
+    assert [one.unknown_word for one in terms] == [*["side 'upwards'"] * 3, "posMode 'split'"]
+    assert all(one.effect is None and one.opens is None for one in terms)
 
 
-@pytest.mark.parametrize(("trade_side", "mode", "side", "effect", "cause"), ALL_CASES)
-def test_tables_read_it_so(trade_side: str, mode: str, side: str, effect: str, cause: str) -> None:
-    if mode == PositionMode.ONE_WAY and trade_side in SYSTEM_WORDS_OF_HEDGE_MODE:
-        effect = effect.replace("-", "")
-    if not mode and trade_side == "sideways_single":
-        effect = "?"
-    assert in_tables(fill(side, trade_side, "1", mode=mode)) == effect
+def test_a_mode_that_is_known_better_goes_before_that_of_the_fill() -> None:
+    opened = fill("sell", "open", "1", mode="")
+    assert terms_of(opened).effect == TradeEffect(TradeAction.OPEN, SHORT)
+    assert terms_of(opened, PositionMode.ONE_WAY).effect == TradeEffect(TradeAction.SELL)
+    assert terms_of(fill("sell", "sell_single", "1", mode=""), PositionMode.HEDGE).effect is None
 
 
-@pytest.mark.parametrize("trade_side", sorted({trade_side for trade_side, *_ in ALL_CASES}))
-@pytest.mark.parametrize(("side", "mode"), [*(("upwards", mode) for mode in MODES), ("buy", "quantum_mode")])
-def test_a_side_or_mode_nobody_knows_leaves_it_unknown(trade_side: str, side: str, mode: str) -> None:
-    received = fill(side, trade_side, "1", mode=mode)
-    names_leg = trade_side in SYSTEM_WORDS_OF_HEDGE_MODE and mode in ("", PositionMode.HEDGE)
-    in_table = f"-{trade_side.rpartition('_')[2][0].upper()}" if names_leg else "?"
-    assert (in_ledger(received), in_positions(received), in_tables(received)) == ("?", "?", in_table)
+@pytest.mark.parametrize(
+    ("before", "after"), [(Net(), Net(Decimal(-1))), (Net(Decimal(3)), Net(Decimal(2))), (Legs(Decimal(3)), None)]
+)
+def test_a_fill_of_one_way_mode_moves_a_net_and_no_leg(before: Holdings, after: Holdings | None) -> None:
+    assert holdings_after(before, [fill("sell", "sell_single", "1", mode="one_way_mode")]) == after
+
+
+def order(side: str, trade_side: str = "", mode: str = "hedge_mode", **fields: str) -> PendingOrder:
+    received = {"symbol": "BTCUSDT", "size": "2", "orderId": "7", "side": side, "tradeSide": trade_side}
+    return PendingOrder.from_row({**received, "posMode": mode, **fields})
+
+
+def trigger(plan_type: str, side: str, trade_side: str = "", mode: str = "hedge_mode", **fields: str) -> TriggerOrder:
+    received = {"symbol": "BTCUSDT", "orderId": "8", "planType": plan_type, "side": side, "tradeSide": trade_side}
+    return TriggerOrder.from_row({**received, "posMode": mode, **fields})
+
+
+@pytest.mark.parametrize(
+    ("side", "trade_side", "present", "past", "buys"),
+    [
+        ("buy", "open", "opens LONG", "opened LONG", True),
+        ("sell", "open", "opens SHORT", "opened SHORT", False),
+        ("buy", "close", "closes LONG", "closed LONG", False),
+        ("sell", "close", "closes SHORT", "closed SHORT", True),
+        ("Sell", "Close", "closes SHORT", "closed SHORT", True),
+        ("buy", "burst_close_short", "liquidates SHORT", "liquidated SHORT", True),
+        ("sell", "reduce_close_long", "reduces LONG", "reduced LONG", False),
+        ("sell", "dte_sys_adl_close_long", "deleverages LONG", "deleveraged LONG", False),
+    ],
+)
+def test_hedge_mode_names_the_leg_and_not_the_direction(
+    side: str, trade_side: str, present: str, past: str, buys: bool
+) -> None:
+    effect = effect_of_order(order(side, trade_side))
+    assert effect is not None
+    assert (effect.present, effect.past, effect.buys) == (present, past, buys)
+    assert terms_of(fill(side, trade_side, "1")).effect == effect
+
+
+@pytest.mark.parametrize(
+    ("side", "trade_side", "past"),
+    [
+        ("buy", "buy_single", "bought"),
+        ("sell", "sell_single", "sold"),
+        ("sell", "open", "sold"),
+        ("buy", "", "bought"),
+        ("buy", "burst_buy_single", "liquidated SHORT"),
+        ("sell", "dte_sys_adl_sell_in_single_side_mode", "deleveraged LONG"),
+    ],
+)
+def test_one_way_mode_goes_by_the_side_alone(side: str, trade_side: str, past: str) -> None:
+    effect = terms_of(fill(side, trade_side, "1", mode="one_way_mode")).effect
+    assert effect is not None
+    assert effect.past == past
+    assert effect.buys == (side == "buy")
+
+
+def test_a_reduce_only_order_of_one_way_mode_closes() -> None:
+    effects = [effect_of_order(order(side, mode="one_way_mode", reduceOnly="YES")) for side in ("buy", "sell")]
+    assert [effect.present for effect in effects if effect is not None] == ["closes SHORT", "closes LONG"]
+
+
+def test_a_close_of_hedge_mode_is_the_same_with_and_without_reduce_only() -> None:
+    assert effect_of_order(order("buy", "close", reduceOnly="YES")) == effect_of_order(order("buy", "close"))
+
+
+@pytest.mark.parametrize(
+    "unclear",
+    [
+        order("upwards", "open"),
+        order("buy", "sideways"),
+        order("buy", "open", mode="quantum_mode"),
+        order("buy", "buy_single"),
+        order("buy", "", mode=""),
+        order("buy", "open", reduceOnly="perhaps"),
+        order("buy", "open", posSide="sideways"),
+        order("upwards", "buy_single", mode="one_way_mode"),
+    ],
+)
+def test_a_word_nobody_knows_gives_no_effect(unclear: PendingOrder) -> None:
+    assert effect_of_order(unclear) is None
+
+
+def test_the_mode_of_the_account_goes_before_that_of_the_order() -> None:
+    assert effect_of_order(order("buy", "", mode=""), PositionMode.ONE_WAY) == TradeEffect(TradeAction.BUY)
+
+
+def test_a_stop_without_trade_side_closes_by_its_kind_in_hedge_mode() -> None:
+    assert effect_of_trigger(trigger("pos_loss", "sell")) == TradeEffect(TradeAction.CLOSE, SHORT)
+    assert effect_of_trigger(trigger("normal_plan", "sell")) is None
+    assert effect_of_trigger(trigger("pos_loss", "sell", mode="one_way_mode")) == TradeEffect(TradeAction.SELL)
+
+
+def test_the_leg_that_an_order_names_goes_before_its_side() -> None:
+    assert effect_of_trigger(trigger("pos_loss", "sell", "close", posSide="long")) == TradeEffect(
+        TradeAction.CLOSE, LONG
+    )

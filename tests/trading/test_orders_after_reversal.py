@@ -9,23 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trading.test_reversal import legs, plan
+from tradetui.trading.fill_terms import TradeAction, TradeEffect
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.orders_after_reversal import (
     NOT_KNOWN,
     Difference,
+    Impact,
+    ImpactKind,
     OrderImpact,
     RestingKind,
     RestingOrder,
     compared_with_preview,
+    held_after_fill,
     held_at_turn,
+    impact_on,
     resting_after,
 )
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.trade_effect import TradeAction, TradeEffect, held_after_fill
 from tradetui.trading.trigger_orders import stops_of_leg
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
+LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 LONG_TO_SHORT = plan(legs("10"), "buy")
 SHORT_TO_LONG = plan(legs("0.1214", "0.2934"), "sell")
 """The reversal of the worked account: the LONG grows from 0.1214 to 0.4148."""
@@ -343,3 +348,52 @@ def test_closes_never_take_more_than_is_held(held: Holdings, sizes: list[Decimal
         mine, others = ((held.long, last.long), (held.short, last.short))[:: 1 if leg is PositionSide.LONG else -1]
         assert mine[1] == max(mine[0] - sum(sizes), Decimal(0))
         assert others[0] == others[1]
+
+
+BUY, SELL = TradeEffect(TradeAction.BUY), TradeEffect(TradeAction.SELL)
+CLOSE_LONG, OPEN_LONG = TradeEffect(TradeAction.CLOSE, LONG), TradeEffect(TradeAction.OPEN, LONG)
+
+
+@pytest.mark.parametrize(
+    ("effect", "size", "held", "impact"),
+    [
+        (OPEN_LONG, "1", Legs(long=Decimal(2)), Impact(ImpactKind.ADDS, LONG)),
+        (OPEN_LONG, "1", Legs(short=Decimal(2)), Impact(ImpactKind.OPENS_AGAINST, LONG)),
+        (OPEN_LONG, "1", Legs(), Impact(ImpactKind.OPENS, LONG)),
+        (CLOSE_LONG, "1", Legs(long=Decimal(2)), Impact(ImpactKind.REDUCES, LONG)),
+        (CLOSE_LONG, "2", Legs(long=Decimal(2)), Impact(ImpactKind.CLOSES, LONG)),
+        (CLOSE_LONG, None, Legs(long=Decimal(2)), Impact(ImpactKind.CLOSES, LONG)),
+        (CLOSE_LONG, "1", Legs(short=Decimal(2)), Impact(ImpactKind.NOTHING, LONG)),
+        (BUY, "1", Net(Decimal(2)), Impact(ImpactKind.ADDS, LONG)),
+        (BUY, "1", Net(), Impact(ImpactKind.OPENS, LONG)),
+        (BUY, "1", Net(Decimal(-2)), Impact(ImpactKind.REDUCES, SHORT)),
+        (BUY, "2", Net(Decimal(-2)), Impact(ImpactKind.CLOSES, SHORT)),
+        (BUY, "3", Net(Decimal(-2)), Impact(ImpactKind.TURNS, LONG)),
+        (SELL, "1", Net(Decimal(-2)), Impact(ImpactKind.ADDS, SHORT)),
+        (CLOSE_LONG, "3", Net(Decimal(2)), Impact(ImpactKind.CLOSES, LONG)),
+        (CLOSE_LONG, "3", Net(Decimal(-2)), Impact(ImpactKind.NOTHING, LONG)),
+        (BUY, "1", Legs(long=Decimal(2)), None),
+        (OPEN_LONG, "1", Net(Decimal(2)), None),
+    ],
+)
+def test_what_an_order_does_to_what_is_held(
+    effect: TradeEffect, size: str | None, held: Holdings, impact: Impact | None
+) -> None:
+    assert impact_on(effect, None if size is None else Decimal(size), held) == impact
+
+
+@pytest.mark.parametrize(
+    ("impact", "new", "phrase"),
+    [
+        (Impact(ImpactKind.ADDS, SHORT), SHORT, "adds to the new SHORT"),
+        (Impact(ImpactKind.ADDS, LONG), SHORT, "adds to the LONG"),
+        (Impact(ImpactKind.OPENS_AGAINST, SHORT), LONG, "opens a SHORT against the new LONG"),
+        (Impact(ImpactKind.OPENS, SHORT), None, "opens a SHORT"),
+        (Impact(ImpactKind.REDUCES, LONG), LONG, "reduces the new LONG"),
+        (Impact(ImpactKind.CLOSES, LONG), None, "closes the LONG"),
+        (Impact(ImpactKind.TURNS, LONG), SHORT, "closes the new SHORT and opens a LONG"),
+        (Impact(ImpactKind.NOTHING, LONG), SHORT, "has no LONG left to close"),
+    ],
+)
+def test_an_impact_reads_as_a_sentence_about_the_leg(impact: Impact, new: PositionSide | None, phrase: str) -> None:
+    assert impact.phrase(new) == phrase

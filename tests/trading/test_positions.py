@@ -12,7 +12,7 @@ from tests.trading.position_fills import START_MS, USDT, fill, position
 from tradetui.trading.contract_math import profit
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.positions import FromFills, Position, Reported, doubt_of_held, holdings_of, mode_of, reported
-from tradetui.trading.positions_from_fills import PositionBook, leg_of
+from tradetui.trading.positions_from_fills import PositionBook
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
@@ -29,23 +29,6 @@ def book_of(*fills: FuturesFill, proven: bool = False, product_type: ProductType
 
 def sizes(book: PositionBook) -> dict[str, Decimal]:
     return {position.shown_leg: position.size for position in book.positions()}
-
-
-@pytest.mark.parametrize(
-    ("side", "trade_side", "leg", "opens"),
-    [
-        ("buy", "open", "long", True),
-        ("sell", "open", "short", True),
-        ("buy", "close", "long", False),
-        ("sell", "close", "short", False),
-        ("Sell", "Close", "short", False),
-        ("sell", "burst_close_long", "long", False),
-        ("buy", "reduce_close_short", "short", False),
-        ("buy", "dte_sys_adl_close_long", "long", False),
-    ],
-)
-def test_side_names_the_leg_and_a_suffix_beats_it(side: str, trade_side: str, leg: str, opens: bool) -> None:
-    assert leg_of(fill(side, trade_side, "1")) == (leg, opens)
 
 
 def test_hedge_legs_live_side_by_side() -> None:
@@ -86,6 +69,20 @@ def test_a_one_way_fill_with_a_profit_that_closes_nothing_known_proves_missing_o
     assert short.source.proven
     (short,) = book_of(closed, proven=True).positions()
     assert isinstance(short.source, FromFills) and short.source.opens_missing and not short.source.proven
+
+
+@pytest.mark.parametrize("word", ["burst_sell_single", "reduce_sell_single", "offset_close_long"])
+def test_what_the_exchange_closes_by_itself_turns_no_net_round(word: str) -> None:
+    bought, again = (fill("buy", "buy_single", size, mode="one_way_mode") for size in ("3", "1"))
+    assert sizes(book_of(bought, fill("sell", word, "2", mode="one_way_mode"))) == {"long": Decimal(1)}
+    (held,) = book_of(bought, again, fill("sell", word, "3", mode="one_way_mode"), proven=True).positions()
+    assert (held.size, held.source.proven) == (Decimal(1), True)
+    assert not list(book_of(bought, again, fill("sell", word, "5", mode="one_way_mode")).positions())
+
+
+def test_a_fill_that_does_not_tell_the_mode_is_of_that_of_the_one_before() -> None:
+    sold = fill("sell", "sell_single", "1", mode="one_way_mode")
+    assert sizes(book_of(sold, fill("sell", "close", "1", mode=""))) == {"short": Decimal(2)}
 
 
 def test_a_change_of_mode_proves_flat() -> None:

@@ -18,10 +18,10 @@ from tradetui.desk.feeds.fills.corrections import halves
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.reversal.market_state import _rests
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.trading.fill_terms import effect_of_trigger, terms_of
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions_from_fills import holdings_after
-from tradetui.trading.results.booking import BillKind, bill_kind, fee_amount, fill_meaning
-from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.trading.results.booking import BillKind, bill_kind, fee_amount
 from tradetui.trading.trigger_orders import trigger_state
 from tradetui.wire import enums
 from tradetui.wire.endpoints.reply import Reply
@@ -38,7 +38,8 @@ ENUMS = {name for name, kind in vars(enums).items() if inspect.isclass(kind) and
 POSITION = "tests/whole/reversal/test_outcome_observed.py::test_a_position_with_an_unknown_word_is_not_reversed"
 FILL = "tests/whole/reversal/test_outcome_observed.py::test_a_fill_with_an_unknown_word_sums_up_to_nothing_to_reverse"
 STATE = "tests/whole/reversal/test_outcome_observed.py::test_an_unknown_state_of_the_order_is_no_end_of_it"
-ORDER = "tests/trading/test_trade_effect.py::test_a_word_nobody_knows_gives_no_effect"
+ORDER = "tests/trading/test_fill_terms.py::test_a_word_nobody_knows_gives_no_effect"
+TERMS = "tests/trading/test_fill_terms.py::test_each_word_is_read_as_one"
 IMPACT = "tests/trading/test_orders_after_reversal.py::test_an_order_with_a_word_that_is_not_known_is_marked"
 STOP = "tests/desk/tables/test_positions_table.py::test_a_trigger_of_a_kind_nobody_knows_is_no_stop"
 ENDED = (
@@ -66,13 +67,11 @@ EXERCISED = {
     "trading/estimates/reversal_estimates.py:_result": ORDER,
     "trading/holdings.py:Legs.size_of": IMPACT,
     "trading/holdings.py:Net.size_of": IMPACT,
+    "trading/holdings.py:Net.moved": IMPACT,
     "trading/trigger_orders.py:stops_of_leg": STOP,
-    "trading/positions_from_fills.py:PositionBook._apply": FILL,
-    "trading/positions_from_fills.py:leg_of": f"{HERE}::test_a_fill_nobody_can_read_leaves_unknown_what_is_held",
     "trading/positions.py:Position.margin_unclear": MARGIN,
     "trading/positions.py:holdings_of": POSITION,
     "trading/positions.py:doubt_of_held": POSITION,
-    "trading/results/booking.py:fill_meaning": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
     "trading/results/trips.py:RunningLeg.flat": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
     "trading/results/trips.py:RunningLeg.add": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
     "trading/results/trips.py:RunningLeg._closed_size": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
@@ -81,9 +80,10 @@ EXERCISED = {
     "trading/reversal.py:plan_reversal": POSITION,
     "trading/reversal.py:_hedge": POSITION,
     "trading/reversal.py:_one_way": POSITION,
-    "trading/trade_effect.py:_effect": ORDER,
-    "trading/trade_effect.py:_one_way": ORDER,
-    "trading/trade_effect.py:_hedge": ORDER,
+    "trading/fill_terms.py:_fill_terms": TERMS,
+    "trading/fill_terms.py:_mode": TERMS,
+    "trading/fill_terms.py:_leg": TERMS,
+    "trading/fill_terms.py:_effect": ORDER,
     "desk/reversal/execution.py:Execution.target_of": POSITION,
     "desk/reversal/market_state.py:MarketState._preview": POSITION,
     "desk/reversal/market_state.py:MarketState._params": POSITION,
@@ -116,14 +116,12 @@ EXERCISED = {
     "trading/orders_after_reversal.py:_stop": IMPACT,
     "trading/results/booking.py:bill_kind": WORDLESS,
     "trading/results/booking.py:fee_amount": WORDLESS,
-    "trading/trade_effect.py:effect_of_trigger": WORDLESS,
+    "trading/fill_terms.py:effect_of_trigger": WORDLESS,
     "trading/trigger_orders.py:trigger_kind": KIND,
     "trading/trigger_orders.py:trigger_state": WORDLESS,
     "wire/models/subaccounts.py:SubaccountTransfer.is_withdrawal": WORDLESS,
     "wire/models/futures_accounts.py:FuturesAccount.is_union": ACCOUNT,
     "wire/models/futures.py:FuturesFill.is_taker": WORDLESS,
-    "wire/models/futures.py:FuturesFill.position_mode": WORDLESS,
-    "wire/models/futures.py:FuturesFill.unknown_word": WORDLESS,
     "wire/models/futures.py:_FillEffect.of": WORDLESS,
     "wire/models/public.py:Contract.trades": WORDLESS,
     "wire/models/futures_accounts.py:ReportedPosition.leg": POSITION,
@@ -145,7 +143,7 @@ NO_ENUM_VALUES = frozenset(
         "desk/reversal/progress.py:plan_of",
         "trading/account_totals.py:_profit_in_usdt",
         "trading/spot_totals.py:coins_of",
-        "trading/trade_effect.py:",
+        "trading/fill_terms.py:",
     }
 )
 """What looks at something else: an address, a symbol, a coin, what was typed, the journal's keys, the enum."""
@@ -244,11 +242,12 @@ def row_of(name: str, **changes: object) -> Any:
         (lambda: effect_of_trigger(row_of("futures.triggers", planType="pos_maybe", tradeSide=None)), None),
         (lambda: trigger_state(row_of("futures.triggers", planStatus="asleep")), None),
         (lambda: row_of("broker.transfers", type="gift").is_withdrawal, False),
-        (lambda: fill("buy", "upward_single", "1", mode="hybrid").position_mode, None),
-        (lambda: fill("buy", "burst_close_upwards", "1").unknown_word, "tradeSide 'burst_close_upwards'"),
-        (lambda: fill("buy", "sideways_long", "1").unknown_word, "tradeSide 'sideways_long'"),
-        (lambda: fill("buy", "buy_single", "1").unknown_word, "tradeSide 'buy_single'"),  # a word of the other mode
-        (lambda: fill_meaning("buy", "reduce_sideways_single", "one_way_mode").opens, None),
+        (lambda: terms_of(fill("buy", "upward_single", "1", mode="hybrid")).mode, None),
+        (lambda: terms_of(fill("buy", "burst_close_upwards", "1")).unknown_word, "tradeSide 'burst_close_upwards'"),
+        (lambda: terms_of(fill("buy", "sideways_long", "1")).unknown_word, "tradeSide 'sideways_long'"),
+        # a word of the other mode
+        (lambda: terms_of(fill("buy", "buy_single", "1")).unknown_word, "tradeSide 'buy_single'"),
+        (lambda: terms_of(fill("buy", "reduce_sideways_single", "1", mode="one_way_mode")).opens, None),
         (lambda: row_of("futures.contracts", symbol="BTCUSDT", symbolStatus="dozing").trades, False),
         (lambda: row_of("spot.account_info", userId="1", traderType="apprentice").is_copy_trader, None),
         (lambda: may_withdraw(["zz"]), False),
@@ -263,5 +262,5 @@ def test_a_word_that_nobody_knows_decides_nothing(decided: Callable[[], object],
     [("upwards", "open", "hedge_mode"), ("buy", "sideways", "hedge_mode"), ("buy", "open", "hybrid_mode")],
 )
 def test_a_fill_with_another_word_is_not_understood(side: str, trade_side: str, mode: str) -> None:
-    meaning = fill_meaning(side, trade_side, mode)
-    assert (meaning.known, meaning.opens) == (False, None)
+    terms = terms_of(fill(side, trade_side, "1", mode=mode))
+    assert (terms.effect, terms.opens) == (None, None)

@@ -86,7 +86,7 @@ def test_values_of_the_recorded_fills(recorded: Path) -> None:
         row["feeDetail"][0]["totalFee"] for row in raw
     ]
     assert all(fill.fee_detail[0].total_deduction_fee is None for fill in reply.rows)
-    assert {str(fill.position_mode) for fill in reply.rows} == {"one_way_mode", "hedge_mode"}
+    assert {fill.pos_mode for fill in reply.rows} == {"one_way_mode", "hedge_mode"}
     assert reply.cursor == reply.end_id == raw[-1]["tradeId"]
 
 

@@ -25,7 +25,7 @@ class Legs:
         return self.long if leg is PositionSide.LONG else self.short
 
     def moved(self, leg: PositionSide, size: Decimal) -> Legs:
-        """The legs after adding to one of them."""
+        """The legs after adding a size to one of them; below zero it is taken off."""
         return replace(self, **{leg: self.size_of(leg) + size})
 
     def as_json(self) -> dict[str, str]:
@@ -44,6 +44,10 @@ class Net:
 
     def size_of(self, leg: PositionSide) -> Decimal:
         return max(self.net if leg is PositionSide.LONG else -self.net, ZERO)
+
+    def moved(self, leg: PositionSide, size: Decimal) -> Net:
+        """The net after adding a size on one side; below zero it is taken off."""
+        return Net(self.net + (size if leg is PositionSide.LONG else -size))
 
     def as_json(self) -> dict[str, str]:
         """`{"net"}` with the decimal as text."""

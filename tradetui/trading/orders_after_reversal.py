@@ -10,26 +10,110 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, grouped_digits
-from tradetui.trading.holdings import Holdings, Legs
-from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.trade_effect import (
+from tradetui.trading.fill_terms import (
     CLOSING_PLANS,
-    Impact,
-    ImpactKind,
     TradeAction,
     TradeEffect,
     effect_of_order,
     effect_of_trigger,
-    held_after_fill,
-    impact_on,
+    sides_as_received,
 )
-from tradetui.wire.enums import PlanType, known
+from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
+LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 NOT_KNOWN: Final = "what it does is not known"
+
+
+class ImpactKind(StrEnum):
+    """Possible effects of an order on the holdings."""
+
+    ADDS = "adds"
+    OPENS = "opens"
+    OPENS_AGAINST = "opens against"
+    REDUCES = "reduces"
+    CLOSES = "closes"
+    TURNS = "turns"
+    NOTHING = "nothing"
+
+
+class Impact(NamedTuple):
+    """An order's effect on what is held: `leg` is the one it works on, the one it opens where it turns a net round."""
+
+    kind: ImpactKind
+    leg: PositionSide
+
+    def phrase(self, new: PositionSide | None = None) -> str:
+        """Such as `adds to the new LONG`; `new` is the leg that a reversal has just opened."""
+        other = SHORT if self.leg is LONG else LONG
+
+        def the(leg: PositionSide) -> str:
+            return f"the {'new ' if leg is new else ''}{leg.upper()}"
+
+        match self.kind:
+            case ImpactKind.ADDS:
+                return f"adds to {the(self.leg)}"
+            case ImpactKind.OPENS:
+                return f"opens a {self.leg.upper()}"
+            case ImpactKind.OPENS_AGAINST:
+                return f"opens a {self.leg.upper()} against {the(other)}"
+            case ImpactKind.REDUCES:
+                return f"reduces {the(self.leg)}"
+            case ImpactKind.CLOSES:
+                return f"closes {the(self.leg)}"
+            case ImpactKind.TURNS:
+                return f"closes {the(other)} and opens a {self.leg.upper()}"
+            case ImpactKind.NOTHING:
+                return f"has no {self.leg.upper()} left to close"
+
+
+def impact_on(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Impact | None:
+    """The impact of an order of a size (base coin; None is the whole leg) on the holdings.
+
+    None where the effect is of the other position mode than the holdings.
+    """
+    if _is_of_other_mode(effect, held):
+        return None
+    closed = effect.closed_leg
+    opened, own = SHORT if closed is LONG else LONG, held.size_of(closed)
+    if effect.opens:
+        kind = ImpactKind.ADDS if own else ImpactKind.OPENS if held == Legs() else ImpactKind.OPENS_AGAINST
+        return Impact(kind, closed)
+    if not own and effect.opens is None:
+        return Impact(ImpactKind.ADDS if held.size_of(opened) else ImpactKind.OPENS, opened)
+    if not own:
+        return Impact(ImpactKind.NOTHING, closed)
+    if size is not None and size < own:
+        return Impact(ImpactKind.REDUCES, closed)
+    turns = size is not None and size > own and effect.opens is None
+    return Impact(ImpactKind.TURNS, opened) if turns else Impact(ImpactKind.CLOSES, closed)
+
+
+def _is_of_other_mode(effect: TradeEffect, held: Holdings) -> bool:
+    """Whether an effect is of the other position mode than the holdings: one-way mode opens nothing by name, and hedge
+    mode does nothing that does not name its leg.
+    """
+    return effect.opens is (True if isinstance(held, Net) else None)
+
+
+def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Holdings:
+    """The holdings once an order of a size (base coin; None is all that it can close) has filled.
+
+    An order that may only close is limited by the holdings. Raises ValueError where the effect is of the other position
+    mode.
+    """
+    if _is_of_other_mode(effect, held):
+        raise ValueError(f"{effect.present} is of the other position mode than {held}")
+    if effect.opens:
+        return held.moved(effect.closed_leg, size or ZERO)
+    own = held.size_of(effect.closed_leg)
+    closes = own if size is None else size if effect.opens is None else min(size, own)
+    return held.moved(effect.closed_leg, -closes)
 
 
 class RestingKind(StrEnum):
@@ -215,7 +299,7 @@ class _Outlook:
         """
         effect, impact = meeting.effect, meeting.impact
         if effect.leg is not None:
-            return effect.action is TradeAction.OPEN and effect.leg is self.plan.closed_leg
+            return effect.opens is True and effect.leg is self.plan.closed_leg
         return impact.kind is ImpactKind.ADDS and impact.leg is self.plan.opened_leg
 
     def _may_be_cancelled(self, order: RestingOrder, meetings: Iterable[_Meeting]) -> bool:
@@ -274,7 +358,7 @@ def _kind(stop: TriggerOrder) -> RestingKind:
 def _action(order: PendingOrder | TriggerOrder, effect: TradeEffect | None, digits: str) -> str:
     """The trade of an order, such as `buy 0.1186`; unknown terms stay as received."""
     if effect is None:
-        return " ".join(filter(None, (order.side, order.trade_side, digits)))
+        return f"{sides_as_received(order)} {digits}".strip()
     return f"{'buy' if effect.buys else 'sell'} {digits}".strip()
 
 
@@ -302,7 +386,7 @@ def _along(path: Sequence[RestingOrder], held: Holdings) -> dict[str, Holdings]:
     for order in path:
         if order.effect is None:
             continue
-        turns[order.order_id] = without_stops if order.effect.action is TradeAction.OPEN else with_stops
+        turns[order.order_id] = without_stops if order.effect.opens else with_stops
         with_stops = held_after_fill(order.effect, order.size, with_stops)
         if not order.is_stop:
             without_stops = held_after_fill(order.effect, order.size, without_stops)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import ClassVar, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, exact_digits, profit
+from tradetui.trading.fill_terms import terms_of
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.enums import MarginMode, PositionMode, PositionSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
@@ -255,7 +256,7 @@ def mode_of(
     for origin, reported_modes in (
         ("the fills" if summed else "the positions", [_mode_word(position) for position in held]),
         ("the pending orders", [order.pos_mode for order in orders]),
-        ("the newest fill", [fill.pos_mode or fill.position_mode for fill in fills]),
+        ("the newest fill", [fill.pos_mode or terms_of(fill).mode for fill in fills]),
         ("the account", [account_word]),
     ):
         modes = {word: known(PositionMode, word) for word in reported_modes if word}

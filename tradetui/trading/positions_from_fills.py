@@ -13,9 +13,10 @@ from decimal import Decimal
 from itertools import islice
 
 from tradetui.trading.contract_math import ZERO, mean_entry, profit
+from tradetui.trading.fill_terms import FillTerms, terms_of
 from tradetui.trading.holdings import Holdings, Net
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
-from tradetui.wire.enums import PositionMode, PositionSide, TradeSide
+from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
 
@@ -75,12 +76,13 @@ class PositionBook:
             for old in list(islice(self._effects, IDS_KEPT // 2)):
                 del self._effects[old]
         self._since = self._since or fill.c_time
-        mode = fill.position_mode
-        if mode is not None and self.mode is not None and mode is not self.mode:
+        terms = terms_of(fill)
+        if terms.mode is not None and self.mode is not None and terms.mode is not self.mode:
             self._symbols.clear()
             self._proven, self._since = True, fill.c_time
-        self.mode = mode or self.mode
-        self._apply(fill)
+        self.mode = terms.mode or self.mode
+        # A fill that does not tell the mode is of the same as the one before.
+        self._apply(fill, terms if terms.mode is not None else terms_of(fill, self.mode))
         return True
 
     @property
@@ -106,29 +108,26 @@ class PositionBook:
                         margin_coin=margin_coin(self.product_type, symbol),
                     )
 
-    def _apply(self, fill: FuturesFill) -> None:
+    def _apply(self, fill: FuturesFill, terms: FillTerms) -> None:
         state = self._symbols.setdefault(fill.symbol.upper(), _Symbol())
-        if fill.unknown_word:
-            state.unknown_word = fill.unknown_word
+        effect, size = terms.effect, fill.base_volume
+        if effect is None:
+            state.unknown_word = terms.unknown_word
             return
-        if self.mode is PositionMode.ONE_WAY:
-            along, against = (LONG, SHORT) if fill.is_buy else (SHORT, LONG)
-            closing = min(fill.base_volume, state.legs[against].size)
+        if not effect.opens:
+            held = state.legs[effect.closed_leg].size
+            closing = min(size, held)
+            if effect.opens is False:
+                state.opens_missing = state.opens_missing or size > held
+                self._close(state, effect.closed_leg, closing, fill)
+                return
             if closing:
-                self._close(state, against, closing, fill)
+                self._close(state, effect.closed_leg, closing, fill)
             elif fill.profit:  # it closed what was opened before the known fills
                 state.opens_missing = True
-            if fill.base_volume > closing:
-                self._open(state.legs[along], fill.base_volume - closing, fill.price)
-            return
-        name, opens = leg_of(fill)
-        leg = state.legs[name]
-        if opens:
-            self._open(leg, fill.base_volume, fill.price)
-            return
-        if fill.base_volume > leg.size:
-            state.opens_missing = True
-        self._close(state, name, min(fill.base_volume, leg.size), fill)
+            size -= closing
+        if size:
+            self._open(state.legs[LONG if terms.buys else SHORT], size, fill.price)
 
     def _open(self, leg: _Leg, size: Decimal, price: Decimal) -> None:
         leg.entry = price if not leg.size or leg.entry is None else mean_entry(leg.size, leg.entry, size, price)
@@ -151,29 +150,12 @@ def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
     return (*direction, fill.base_volume, fill.price, fill.profit, fill.c_time)
 
 
-def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
-    """The leg a hedge-mode fill works on, and whether it opens.
-
-    `side` names the leg (buy = long), not the direction; a system close names its leg in the suffix, which is
-    trusted over `side`. Nothing is known of a fill with an `unknown_word`.
-    """
-    trade_side = (fill.trade_side or "").lower()
-    if trade_side.endswith("_long"):
-        return LONG, False
-    if trade_side.endswith("_short"):
-        return SHORT, False
-    return (LONG if fill.is_buy else SHORT), trade_side == TradeSide.OPEN
-
-
 def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:
     """The holdings after these fills of one symbol, in any order; None where a term of a fill is not known."""
-    holdings = before
+    mode, holdings = PositionMode.ONE_WAY if isinstance(before, Net) else PositionMode.HEDGE, before
     for fill in fills:
-        if fill.unknown_word:
+        effect = terms_of(fill, mode).effect
+        if effect is None:
             return None
-        if isinstance(holdings, Net):
-            holdings = Net(holdings.net + (fill.base_volume if fill.is_buy else -fill.base_volume))
-        else:
-            leg, opens = leg_of(fill)
-            holdings = holdings.moved(leg, fill.base_volume if opens else -fill.base_volume)
+        holdings = holdings.moved(effect.closed_leg, fill.base_volume if effect.opens else -fill.base_volume)
     return holdings

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.trading.fill_terms import effect_of_trigger
 from tradetui.wire.enums import PlanStatus, PlanType, PositionMode, PositionSide, known, same
 
 if TYPE_CHECKING:

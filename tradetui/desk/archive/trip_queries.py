@@ -131,7 +131,7 @@ def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ..
         if len(ids) == trip.fill_count:
             break
         fill = read_booked_fill(str(key.product_type), body, time)
-        if fill is not None and fill.key == key and fill.meaning.known and fill.size > ZERO:
+        if fill is not None and fill.key == key and fill.terms.effect is not None and fill.size > ZERO:
             ids.append(id_)
     return tuple(ids)
 

@@ -40,7 +40,7 @@ from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import RecordT
 from tradetui.storage.sqlite_file import connect_existing, is_damage
 from tradetui.trading.contract_math import ZERO, exact_digits
-from tradetui.trading.trade_effect import effect_of_order
+from tradetui.trading.fill_terms import effect_of_order
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.exchange_time import DAY_MS, unix_ms

@@ -26,6 +26,7 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
+from tradetui.trading.fill_terms import terms_of
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.orders_after_reversal import resting_after
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
@@ -399,7 +400,7 @@ def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -
 
 def _names_its_leg(newest_fill: FuturesFill | None) -> bool:
     """Whether the `side` of fills names a leg now; in one-way mode it is a direction on every exchange."""
-    return newest_fill is not None and newest_fill.position_mode is not PositionMode.ONE_WAY
+    return newest_fill is not None and terms_of(newest_fill).mode is not PositionMode.ONE_WAY
 
 
 def _unread_rows(held: Held) -> str:

@@ -5,14 +5,14 @@ A bill is the exchange's record of a change of the wallet: a trade, funding, a t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.wire.enums import PositionMode, PositionSide, Side, TradeSide, known, same, system_close
+from tradetui.trading.fill_terms import FillTerms, terms_of
+from tradetui.wire.enums import PositionSide, same, system_close
 from tradetui.wire.models.futures import FeeDetail, FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
 
@@ -28,22 +28,6 @@ class LegKey(NamedTuple):
     product_type: ProductType
     symbol: str
     leg: PositionSide
-
-
-@dataclass(frozen=True, slots=True)
-class FillMeaning:
-    """The effect of a fill on a position, by its terms.
-
-    `opens` is None where they do not name it: in one-way mode only a forced or reducing close is named. `known` is
-    False where one of them is in no vocabulary; such a fill moves no position.
-    """
-
-    mode: PositionMode | None
-    leg: PositionSide
-    buys: bool
-    opens: bool | None
-    known: bool
-    forced_by: str
 
 
 class CoinBooking(NamedTuple):
@@ -62,27 +46,6 @@ class CoinBooking(NamedTuple):
     incomplete_fills: int = 0
 
 
-@lru_cache(maxsize=1024)
-def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> FillMeaning:
-    """The meaning of a fill's terms, as received."""
-    word, mode = (trade_side or "").lower(), known(PositionMode, pos_mode)
-    if pos_mode is None and ("_single" in word or word in ("buy_single", "sell_single")):
-        mode = PositionMode.ONE_WAY
-    elif pos_mode is None:
-        mode = PositionMode.HEDGE
-    forced_by = system_close(word) or ""
-    buys = same(side, Side.BUY)
-    understood = known(Side, side) is not None and mode is not None
-    if mode is not PositionMode.HEDGE:
-        closes = known(TradeSide, trade_side) is not None and (forced_by or word.startswith("reduce_"))
-        opens = False if closes else None
-        return FillMeaning(mode, PositionSide.NET, buys, opens, understood, forced_by)
-    understood = understood and known(TradeSide, trade_side) is not None and "single" not in word
-    long = word.endswith("_long") or (buys and not word.endswith("_short"))
-    leg = PositionSide.LONG if long else PositionSide.SHORT
-    return FillMeaning(mode, leg, buys, word == TradeSide.OPEN if understood else None, understood, forced_by)
-
-
 @lru_cache(maxsize=4096)
 def _contract(product_type: ProductType, symbol: str) -> tuple[str, str, bool]:
     """The symbol in capitals, its margin coin (empty where its name does not tell), and whether that is a base coin."""
@@ -98,7 +61,7 @@ class BookedFill(NamedTuple):
     """
 
     key: LegKey
-    meaning: FillMeaning
+    terms: FillTerms
     coin: str
     inverse: bool
     size: Decimal
@@ -123,12 +86,12 @@ class BookedFill(NamedTuple):
 def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> BookedFill:
     """A fill as results count it at a time in Unix ms; the volume is what the exchange says, else size times price."""
     symbol, coin, inverse = _contract(product_type, fill.symbol)
-    meaning = fill_meaning(fill.side, fill.trade_side, fill.pos_mode)
+    terms = terms_of(fill)
     if not coin:
         coin = str(fill.received.get("marginCoin") or next((fee.fee_coin for fee in fill.fee_detail), None) or "")
         coin = coin.upper()
     fees, other_fees = ZERO, _NO_OTHER_FEES
-    is_complete = bool(fill.fee_detail) and (fill.profit is not None or meaning.opens is True)
+    is_complete = bool(fill.fee_detail) and (fill.profit is not None or terms.opens is True)
     for fee in fill.fee_detail:
         fee_coin = fee.fee_coin.upper() if fee.fee_coin else coin
         amount = fee_amount(fee)
@@ -139,8 +102,8 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
         else:
             other_fees = {**other_fees, fee_coin: other_fees.get(fee_coin, ZERO) + amount}
     return BookedFill(
-        key=LegKey(product_type, symbol, meaning.leg),
-        meaning=meaning,
+        key=LegKey(product_type, symbol, terms.leg),
+        terms=terms,
         coin=coin,
         inverse=inverse,
         size=fill.base_volume,

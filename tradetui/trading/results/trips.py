@@ -143,11 +143,11 @@ class RunningLeg:
 
     def add(self, fill: BookedFill) -> FillOutcome:
         """Add the next fill of this leg, in the order of time."""
-        if not fill.meaning.known:
+        if fill.terms.effect is None:
             return self._add_unknown(fill)
         if fill.size <= ZERO:
             return FillOutcome(None, ())
-        is_net, buys = self.key.leg is PositionSide.NET, fill.meaning.buys
+        is_net, buys = self.key.leg is PositionSide.NET, fill.terms.buys
         opens_long, closes_long = (buys, not buys) if is_net else (self.long, self.long)
         closed, is_proven = self._closed_size(fill, opens_long=opens_long)
         if not closed:
@@ -160,7 +160,7 @@ class RunningLeg:
         return FillOutcome(Closing(closed, fill.profit or ZERO, fees) if is_proven else None, ended)
 
     def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> _ClosedSize:
-        size, opens = fill.size, fill.meaning.opens
+        size, opens = fill.size, fill.terms.opens
         if self.key.leg is not PositionSide.NET:
             return _ClosedSize(ZERO if opens else size, is_proven=True)
         is_against = self.size > ZERO and self.long is not opens_long
@@ -218,7 +218,7 @@ class RunningLeg:
         trip.gross += fill.profit or ZERO
         trip.closed_size += size
         trip.closed_value += size * fill.price
-        trip.closed_by, trip.forced_by = fill.order_id, fill.meaning.forced_by
+        trip.closed_by, trip.forced_by = fill.order_id, fill.terms.forced_by or ""
         self._count(trip, fill, part)
         if size < self.size:
             self.value -= self.value * size / self.size

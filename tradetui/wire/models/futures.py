@@ -258,25 +258,6 @@ class FuturesFill(Record, Sided):
         return trade_id, self.symbol.upper(), self.side.lower(), (self.trade_side or "").lower()
 
     @property
-    def position_mode(self) -> PositionMode | None:
-        """The account's position mode then; without `posMode`, only a one-way trade side shows it."""
-        if self.pos_mode is None and "_single" in (self.trade_side or "").lower():
-            return PositionMode.ONE_WAY
-        return known(PositionMode, self.pos_mode)
-
-    @property
-    def unknown_word(self) -> str:
-        """The field and word, as received, that leave this fill's effect on a position unknown; empty if none does."""
-        if known(Side, self.side) is None:
-            return f"side {self.side!r}"
-        if self.pos_mode is not None and self.position_mode is None:
-            return f"posMode {self.pos_mode!r}"
-        if self.position_mode is PositionMode.ONE_WAY:
-            return ""  # the side decides alone
-        trade_side = known(TradeSide, self.trade_side)
-        return f"tradeSide {self.trade_side!r}" if trade_side is None or "single" in trade_side else ""
-
-    @property
     def is_taker(self) -> bool:
         return same(self.trade_scope, TradeScope.TAKER)
 

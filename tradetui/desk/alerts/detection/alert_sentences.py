@@ -24,15 +24,15 @@ from tradetui.desk.tables.cells.cell_format import (
 from tradetui.desk.tables.rows.filled_order import average_price, fees_by_coin, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.contract_math import ZERO, is_dollar, known_sum
-from tradetui.trading.positions import Position
-from tradetui.trading.trade_effect import (
+from tradetui.trading.fill_terms import (
     CLOSING_PLANS,
     TradeAction,
     TradeEffect,
-    effect_of_fill,
     effect_of_order,
     effect_of_trigger,
+    terms_of,
 )
+from tradetui.trading.positions import Position
 from tradetui.trading.trigger_orders import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
 from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
@@ -146,15 +146,15 @@ class FillGroups:
 
 def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) -> str:
     """An order's trade, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
-    fill = fills.first
-    effect = effect_of_fill(fill)
+    symbol, terms = fills.first.symbol, terms_of(fills.first)
+    effect = terms.effect
     if effect is None:
-        unknown = f", whose {fill.unknown_word} is not known" if fill.unknown_word else ""
-        return f"Fill of {fill.symbol}{unknown}: {_size_and_price(fills, precision)}{_result(fills)}"
+        trade = f"{_size_and_price(fills, precision)}{_result(fills)}"
+        return f"Fill of {symbol}, whose {terms.unknown_word} is not known: {trade}"
     if effect.leg is None:
-        return f"{fill.symbol}: {_done(fills, effect, precision)}"
+        return f"{symbol}: {_done(fills, effect, precision)}"
     verb = effect.past.partition(" ")[0]
-    return f"{fill.symbol} {effect.leg.upper()} {verb}: {_done(fills, effect, precision)}"
+    return f"{symbol} {effect.leg.upper()} {verb}: {_done(fills, effect, precision)}"
 
 
 def trigger_sentence(
@@ -166,7 +166,7 @@ def trigger_sentence(
     match trigger_state(order):
         case TriggerState.EXECUTED:
             verb = "hit" if is_stop(order) else "executed"
-            if fills is not None and (effect := effect_of_fill(fills.first)) is not None:
+            if fills is not None and (effect := terms_of(fills.first).effect) is not None:
                 return f"{subject} {verb}: {_done(fills, effect, precision)}"
             price = order.price_avg or order.execute_price or order.trigger_price
             return f"{subject} {verb}{f' at {_with_places(price, precision.price)}' if price else ''}"

@@ -141,7 +141,7 @@ class Ledger:
         for sums, booking in self._quarter_bookings(before):
             sums.unbook(booking)
         self._book(after)
-        if before.fill.meaning.mode is not after.fill.meaning.mode:
+        if before.fill.terms.mode is not after.fill.terms.mode:
             self._rebuild_modes(after.fill.key.product_type)
         for key in {before.fill.key, after.fill.key}:
             self._send_back(key, min(before.instant, after.instant))

@@ -177,7 +177,7 @@ class PositionModes:
         """Note fills; return the product types to rebuild, those with a change that is not known yet."""
         product_types: set[ProductType] = set()
         for instant, fill in fills:
-            mode = fill.meaning.mode
+            mode = fill.terms.mode
             if mode is None:
                 continue
             runs = self._runs_of(fill.key.product_type)

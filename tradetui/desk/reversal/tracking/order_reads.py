@@ -13,6 +13,7 @@ from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.own_legs import Observation, OrderAnswer, contradiction, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
+from tradetui.trading.fill_terms import terms_of
 from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
@@ -308,7 +309,7 @@ def _mode(held: Held, planned: PositionMode) -> PositionMode:
     """The mode that what is held is in now; the planned one where nothing tells."""
     modes = {position.mode for position in held.positions if position.mode is not None}
     if held.fills and not modes:
-        newest = held.fills[0].position_mode
+        newest = terms_of(held.fills[0]).mode
         modes = {newest} if newest is not None else set()
     return modes.pop() if len(modes) == 1 else planned
 

@@ -12,11 +12,11 @@ from decimal import Decimal
 from enum import StrEnum
 
 from tradetui.trading.contract_math import ZERO
+from tradetui.trading.fill_terms import terms_of
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import FromFills, Position
-from tradetui.trading.positions_from_fills import leg_of
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, SystemClose, system_close
+from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, SystemClose
 from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
 
 
@@ -238,7 +238,8 @@ def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], position
     if plan.params.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
     for fill in own_fills:
-        certain = fill.position_mode is PositionMode.HEDGE and not (fill.unknown_word or system_close(fill.trade_side))
+        terms = terms_of(fill)
+        certain = terms.mode is PositionMode.HEDGE and terms.effect is not None and not terms.forced_by
         if certain and not (_closes(plan, fill) or _opens(plan, fill)):
             sides = f"side {fill.side}, tradeSide {fill.trade_side}"
             return f"its order has a fill ({sides}) that reverses no {plan.leg}: fills do not show what is held"
@@ -255,7 +256,7 @@ def may_be_among_others(plan: ReversalPlan, look: Observation) -> bool:
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
     """Whether the system closed a position by force."""
-    return any(system_close(fill.trade_side) is SystemClose.LIQUIDATION for fill in fills)
+    return any(terms_of(fill).forced_by is SystemClose.LIQUIDATION for fill in fills)
 
 
 def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
@@ -289,8 +290,9 @@ def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[Posit
 
     `hedge_leg` is the leg in hedge mode, and whether it is opened.
     """
-    if fill.unknown_word or system_close(fill.trade_side):
+    terms = terms_of(fill, plan.params.mode)
+    if terms.effect is None or terms.forced_by:
         return False
     if plan.params.mode is PositionMode.HEDGE:
-        return leg_of(fill) == hedge_leg
-    return fill.is_buy is not plan.reverses_long
+        return (terms.leg, terms.opens) == hedge_leg
+    return terms.buys is not plan.reverses_long

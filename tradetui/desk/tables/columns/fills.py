@@ -38,7 +38,7 @@ from tradetui.desk.tables.columns.shared_columns import (
 )
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.trading.contract_math import is_dollar
-from tradetui.trading.trade_effect import TradeAction, effect_of_fill
+from tradetui.trading.fill_terms import terms_of
 from tradetui.wire.product_types import USDT_COINS, margin_coin
 
 if TYPE_CHECKING:
@@ -66,17 +66,14 @@ _PROFIT: Final[Column[FillRow]] = money_column(
 )
 
 
-_MAY_OPEN: Final = (TradeAction.OPEN, TradeAction.BUY, TradeAction.SELL)
-
-
 def _profit(row: FillRow, cell_format: CellFormat) -> str:
     """Write the profit; unknown for an opening fill, for which the exchange reports 0.
 
     In one-way mode the interface does not tell an open from a close: 0 there means an open, or a close at the entry
     price.
     """
-    effect = effect_of_fill(row.record)
-    if row.record.profit == 0 and effect is not None and effect.action in _MAY_OPEN:
+    effect = terms_of(row.record).effect
+    if row.record.profit == 0 and effect is not None and effect.opens is not False:
         return UNKNOWN
     return _PROFIT.text(row, cell_format)
 
@@ -84,7 +81,7 @@ def _profit(row: FillRow, cell_format: CellFormat) -> str:
 FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 8, _symbol),
-    effect_column("did", "Did", lambda row: effect_of_fill(row.record), lambda effect: effect.past),
+    effect_column("did", "Did", lambda row: terms_of(row.record).effect, lambda effect: effect.past),
     size_column("baseVolume", "Size", 7, lambda row: row.record.base_volume, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol, derived=True),
     _PROFIT._replace(text=_profit),

@@ -22,7 +22,7 @@ from tradetui.desk.tables.cells.column import (
     time_column,
 )
 from tradetui.desk.tables.columns.shared_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
-from tradetui.trading.trade_effect import effect_of_order
+from tradetui.trading.fill_terms import effect_of_order
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow

@@ -27,6 +27,7 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.rows.filled_order import fees_by_coin
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT
+from tradetui.trading.fill_terms import sides_as_received
 from tradetui.wire.enums import PositionSide, TransferStatus, TransferType
 from tradetui.wire.models.subaccounts import LIVE_WITHDRAWAL
 from tradetui.wire.text import scrub
@@ -34,8 +35,8 @@ from tradetui.wire.text import scrub
 if TYPE_CHECKING:
     from tradetui.desk.tables.cells.cell_format import CellFormat
     from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
+    from tradetui.trading.fill_terms import ReceivedTerms, TradeEffect
     from tradetui.trading.spot_totals import CoinTotal
-    from tradetui.trading.trade_effect import TradeEffect
     from tradetui.wire.models.futures import FeeDetail
     from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
     from tradetui.wire.models.subaccounts import SubaccountEmail, SubaccountTransfer
@@ -85,34 +86,26 @@ def worded_column(
     return Column(id_, title, width, value, lambda row, _: shown(row))
 
 
-class _SidedRecord(Protocol):
+class _TradeRow(Protocol):
     @property
-    def side(self) -> str | None: ...
-
-    @property
-    def trade_side(self) -> str | None: ...
+    def record(self) -> ReceivedTerms: ...
 
 
-class _SidedRow(Protocol):
-    @property
-    def record(self) -> _SidedRecord: ...
-
-
-SidedRowT = TypeVar("SidedRowT", bound=_SidedRow)
+TradeRowT = TypeVar("TradeRowT", bound=_TradeRow)
 
 
 def effect_column(
-    id_: str, title: str, effect: Callable[[SidedRowT], TradeEffect | None], phrase: Callable[[TradeEffect], str]
-) -> Column[SidedRowT]:
+    id_: str, title: str, effect: Callable[[TradeRowT], TradeEffect | None], phrase: Callable[[TradeEffect], str]
+) -> Column[TradeRowT]:
     """Make a column of effects, such as `opens LONG`; if unknown, side and trade side as received."""
 
-    def shown(row: SidedRowT) -> str:
+    def shown(row: TradeRowT) -> str:
         known_effect = effect(row)
         if known_effect is not None:
             return phrase(known_effect)
-        return text_or_unknown(f"{row.record.side or ''} {row.record.trade_side or ''}".strip())
+        return text_or_unknown(sides_as_received(row.record))
 
-    def tone(row: SidedRowT) -> Tone:
+    def tone(row: TradeRowT) -> Tone:
         known_effect = effect(row)
         if known_effect is None:
             return Tone.WARN

@@ -30,7 +30,7 @@ from tradetui.desk.tables.columns.shared_columns import (
     effect_column,
     worded_column,
 )
-from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.trading.fill_terms import effect_of_trigger
 from tradetui.trading.trigger_orders import TriggerState, failure_reason, trigger_kind, trigger_state
 
 if TYPE_CHECKING:
