@@ -1,1 +1,1 @@
-"""The embedded exchange: the server side of the interface with accounts, a moving market and faults."""
+"""The embedded exchange: the server side of the interface, with accounts, a moving market and faults."""

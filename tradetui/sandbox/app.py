@@ -1,7 +1,7 @@
-"""The embedded exchange as a bare ASGI application: from a signed request to an answer in the envelope.
+"""The embedded exchange as a bare ASGI application: from a signed request to a reply in the envelope.
 
-Every call that reaches the exchange is remembered, also one whose answer a fault replaces or withholds. The fault
-`dropped-before` ends the connection first: such a call has not reached it.
+Every call that reaches the exchange is recorded, even if a fault replaces or drops its reply. The fault
+`dropped-before` ends the connection first: such a call has not reached the exchange.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _ROUTES: Final[Mapping[tuple[str, str], Endpoint]] = {
 }
 REMEMBERED_CALLS: Final = 4096
 REMEMBERED_READS: Final = 32
-"""How many of the last answers are kept, for the fault that gives one of them again."""
+"""The number of last replies kept, for the fault that repeats one of them."""
 LARGEST_BODY: Final = 1 << 18
 ELSEWHERE: Final = ("", "elsewhere")
-"""The name under which `Sandbox.counts` counts calls of unknown endpoints."""
+"""The key under which `Sandbox.counts` counts calls of unknown endpoints."""
 
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """Options of one sandbox.
+    """The options of one sandbox.
 
-    `faults` is kind to probability (0 to 1); `delay_ms` is how long a delayed answer takes, `skew_ms` how far off a
-    skewed clock is. `core_only` leaves the interface's thirteen endpoints alone. `dialect` is whether replies are
-    written as the interface documents them or as the live exchange does, where the two differ; `one_way_size` whether
-    the size of a reversal counts in one-way mode.
+    `faults` maps kinds to probabilities (0 to 1). `delay_ms` is the delay of a delayed reply, `skew_ms` the error of a
+    skewed clock. `core_only` offers only the interface's thirteen endpoints. `dialect` is the form of replies where the
+    interface document and the live exchange differ. `one_way_size` is whether the size of a reversal counts in one-way
+    mode.
     """
 
     seed: int = 7
@@ -70,7 +70,7 @@ class SandboxOptions:
 class Call(NamedTuple):
     """One request that reached the exchange.
 
-    `uid` is the caller's where proven; `code` is the answer's, empty where a fault stands in the envelope's place.
+    `uid` is the caller's if it was proven; `code` is the reply's, empty if a fault replaced the envelope.
     """
 
     method: str
@@ -91,7 +91,7 @@ class Answer:
 
 
 class Sandbox:
-    """The exchange. `now` gives its time in milliseconds; `skew_ms` puts the clock it shows off.
+    """The exchange. `now` gives its time in milliseconds; `skew_ms` shifts the clock it shows.
 
     `calls` holds the last requests that reached it, `counts` their number by method and path.
     """
@@ -135,7 +135,7 @@ class Sandbox:
         self.exchange_state.advance(self._now())
 
     def answer(self, request: HttpCall, fault: CallFault | None = None) -> Answer:
-        """Answer a request, without any transport."""
+        """Answer a request without a transport."""
         now_ms = self._now()
         self.exchange_state.advance(now_ms)
         endpoint = _ROUTES.get((request.method, request.path))
@@ -156,7 +156,7 @@ class Sandbox:
         self.calls.append(Call(arrival.request.method, arrival.request.path, uid, arrival.now_ms, code))
 
     def _carry_out(self, arrival: _Arrival) -> _Outcome:
-        """Put a call through the checks, one after the other, and then to its endpoint."""
+        """Run the checks of a call in order, then its endpoint."""
         outcome = _Outcome()
         try:
             self._admit_address(arrival)
@@ -180,13 +180,13 @@ class Sandbox:
         return Answer(status, envelope_bytes(name, envelope), outcome.left)
 
     def _admit_address(self, arrival: _Arrival) -> None:
-        """Count a call of an address, which calls within this process do not have; raises Refusal."""
+        """Count a call of an address; calls within this process have none. Raises Refusal."""
         address = arrival.request.address
         if self.options.limits and address and not self._addresses.admit(address, arrival.now_ms):
             raise _too_many()
 
     def _known_endpoint(self, arrival: _Arrival) -> Endpoint:
-        """The endpoint, if this exchange has it; raises Refusal."""
+        """Return the endpoint if this exchange has it; raises Refusal."""
         if arrival.request.path.startswith("/api/v3"):
             raise Refusal("40084", "You are in Classic Account mode, and the Unified Account API is not supported")
         if arrival.endpoint is None or (self.options.core_only and not arrival.endpoint.core):
@@ -194,7 +194,7 @@ class Sandbox:
         return arrival.endpoint
 
     def _signing_key(self, endpoint: Endpoint, arrival: _Arrival) -> SandboxKey | None:
-        """The key of a signed endpoint's caller; raises Refusal."""
+        """Return the key of a signed endpoint's caller; raises Refusal."""
         if not endpoint.signed:
             return None
         key = caller(arrival.request, self.exchange_state.keys, arrival.clock_ms)
@@ -202,7 +202,7 @@ class Sandbox:
         return key
 
     def _admit_caller(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> int | None:
-        """Count a call; gives the calls left in this second, None where nothing limits them. Raises Refusal."""
+        """Count a call; return the calls left in this second, None without a limit. Raises Refusal."""
         is_copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
         left: int | None = None
         if self.options.limits:
@@ -215,17 +215,17 @@ class Sandbox:
         return left
 
     def _payload(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> Any:
-        """The answer's data; raises Refusal."""
+        """Return the reply's data; raises Refusal."""
         if endpoint.writes:
             assert key is not None
-            from tradetui.sandbox.handlers.writes import write  # the first rows of a demonstration do not wait for it
+            from tradetui.sandbox.handlers.writes import write  # not needed for the first rows of a demo
 
             result = write(self.exchange_state, key, endpoint.name, arrival.request.body, self.faults)
             return in_dialect(endpoint.name, result, self._live)
         return self._read(endpoint, key, arrival)
 
     def _read(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> Any:
-        """The payload of a read, or for a stale one that of the same read before; raises Refusal."""
+        """Return the payload of a read, or the previous payload of the same read if it is stale; raises Refusal."""
         query = arrival.request.query
         read_key = (key.uid if key else "", endpoint.name, query)
         if arrival.fault is CallFault.STALE_READS and read_key in self._read_before:
@@ -245,12 +245,12 @@ _NOT_PASSED_ON: Final[Mapping[CallFault, Answer]] = {
     CallFault.BAD_GATEWAY: _BAD_GATEWAY,
     CallFault.NON_JSON: Answer(200, b'{"message":"failure to get a peer from the ring-balancer"}'),
 }
-"""Answers of what stands in front of the exchange, to calls that it does not pass on."""
+"""Replies of a gateway in front of the exchange, to calls that it does not pass on."""
 _WRONG_TYPES: Final = {"entrustedList": 7, "fillList": "none", "list": {}, "dataList": True}
 
 
 class _Arrival(NamedTuple):
-    """A request as it arrives: its endpoint if there is one, when it comes, and what the exchange's clock shows."""
+    """A request as it arrives: its endpoint if it exists, its time, and the time on the exchange's clock."""
 
     request: HttpCall
     endpoint: Endpoint | None
@@ -261,7 +261,7 @@ class _Arrival(NamedTuple):
 
 @dataclass(slots=True)
 class _Outcome:
-    """What became of a call. A refusal leaves what was known before it: whose call it was, and how many are left."""
+    """The outcome of a call. After a refusal the caller and the calls left are kept if already known."""
 
     key: SandboxKey | None = None
     left: int | None = None
@@ -289,7 +289,7 @@ def _request(scope: Scope, body: bytes) -> HttpCall:
 
 
 def _drop(scope: Scope) -> None:
-    """End the connection without an answer; in process, raise the error that a client would meet."""
+    """End the connection without a reply; in process, raise the error that a client would get."""
     transport = scope.get("state", {}).get("transport")
     if transport is None:
         raise ConnectionDropped("the connection was dropped")
@@ -305,7 +305,7 @@ async def _respond(send: Send, answer: Answer) -> None:
 
 
 async def _body(receive: Receive) -> bytes:
-    """The body, cut past the largest size: the rest is then no JSON, and no signature fits it."""
+    """Read the body up to the largest size: a cut body is not valid JSON, and no signature matches it."""
     body = bytearray()
     while True:
         message = await receive()

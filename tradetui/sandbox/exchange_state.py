@@ -28,11 +28,11 @@ RowsName = Literal["spot-fills", "bills", "converts", "transfers"] | FuturesRows
 
 
 class ExchangeState:
-    """All accounts and the market; prices and trades move by `advance` alone.
+    """All accounts and the market; only `advance` moves prices and trades.
 
-    `account_factories` make accounts, by UID, when they are first read: their ninety days of trades take long to make.
-    While the state `stands_still` the clock goes on, but no price moves and nobody trades. `one_way_size_honoured` is
-    whether the size of a reversal counts in one-way mode, which the interface leaves open.
+    `account_factories` make accounts, by UID, at their first read, because their ninety days of trades take long to
+    make. While the state `stands_still` the clock runs, but no price moves and nobody trades. `one_way_size_honoured`
+    is whether the size of a reversal counts in one-way mode, which the interface leaves open.
     """
 
     def __init__(self, seed: int, now_ms: int, *, step_ms: int = STEP_MS) -> None:
@@ -51,7 +51,7 @@ class ExchangeState:
         return MarketMoment(self.market, self.now_ms)
 
     def advance(self, now_ms: int) -> None:
-        """Move the market and all accounts up to a moment, in whole steps: one call or many give the same state."""
+        """Advance market and accounts to a time, in whole steps: one call or many give the same state."""
         while self.now_ms + self.step_ms <= now_ms:
             self.now_ms += self.step_ms
             if not self.stands_still:
@@ -71,7 +71,7 @@ class ExchangeState:
                 trade_for_one_step(account, self.moment)
 
     def account(self, uid: str) -> Account:
-        """An account, made on its first read; raises KeyError for a UID that no key of this exchange has."""
+        """Return an account, made at its first read; raises KeyError for a UID that no key of this exchange has."""
         if uid in self.account_factories:
             self.accounts[uid] = account = self.account_factories.pop(uid)()
             for book in account.futures.values():
@@ -79,14 +79,14 @@ class ExchangeState:
         return self.accounts[uid]
 
     def book(self, uid: str, product_type: str) -> FuturesBook:
-        """Raises Refusal for a product type that is not traded here."""
+        """Return the book of a product type; raises Refusal for one that is not traded here."""
         book = self.account(uid).futures.get(product_type.upper())
         if book is None:
             raise Refusal("40309", f"The product type {product_type} has been removed")
         return book
 
     def rows(self, uid: str, name: RowsName, product_type: str = "") -> Sequence[Row]:
-        """An account's rows of one kind, newest first; those of its futures are of a product type. Raises Refusal."""
+        """Return an account's rows of one kind, newest first, for futures of a product type. Raises Refusal."""
         account = self.account(uid)
         match name:
             case "spot-fills":
@@ -123,14 +123,14 @@ class ExchangeState:
         return [position_row(book, held, marks) for held in book.holdings.values()]
 
     def spec(self, symbol: str, product_type: str) -> ContractSpec:
-        """The contract of a symbol; raises Refusal."""
+        """Return the contract of a symbol; raises Refusal."""
         spec = CONTRACTS.get(symbol.upper())
         if spec is None or spec.product_type != product_type.upper():
             raise Refusal("40034", f"Parameter {symbol} does not exist")
         return spec
 
     def specs(self, product_type: str, symbol: str | None = None) -> list[ContractSpec]:
-        """The contracts of a product type, or the one of a symbol; raises Refusal."""
+        """Return the contracts of a product type, or of one symbol; raises Refusal."""
         if symbol is not None:
             return [self.spec(symbol, product_type)]
         return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
@@ -143,7 +143,7 @@ class ExchangeState:
         if requested.client_oid and any(order.client_oid == requested.client_oid for order in book.orders.values()):
             raise Refusal("43118", "clientOid duplicate")
         if requested.size is not None:
-            # The smallest order is one step: a size below it is off the step too, and "too small" says more.
+            # The smallest order is one step. A smaller size is also not a multiple, but "too small" says more.
             if requested.size < requested.spec.step:
                 raise Refusal("45111", "less than the minimum order quantity")
             if requested.size % requested.spec.step:
@@ -154,5 +154,5 @@ class ExchangeState:
 
 
 def _newest_first(rows: Iterable[Row]) -> list[Row]:
-    # Milliseconds have had thirteen digits since 2001: as texts they stand in the same order.
+    # Milliseconds have had thirteen digits since 2001, so their texts sort like the numbers.
     return sorted(rows, key=itemgetter("cTime", "orderId"), reverse=True)

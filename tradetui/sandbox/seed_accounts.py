@@ -1,6 +1,6 @@
 """The accounts that the embedded exchange has at the start, one for each kind that the interface treats differently.
 
-Each has ninety days behind it, made from seed and moment alone when somebody first asks for the account.
+Each has a past of ninety days, made from seed and time alone at the first read of the account.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BOUND_DAYS = 30
 class SeededAccount(NamedTuple):
     """An account at the start: fills by product type (USDT-, COIN-, USDC-FUTURES), resting orders and triggers.
 
-    A `lively` one goes on trading by itself.
+    A `lively` account keeps trading by itself.
     """
 
     name: str
@@ -61,11 +61,11 @@ _ACCOUNTS: Final = (
 
 
 def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
-    """The exchange at a moment; the same seed and moment give the same state."""
+    """Build the exchange at a time; the same seed and time give the same state."""
     exchange_state = ExchangeState(seed, now_ms, step_ms=max(1, round(STEP_MS / speed)))
     for seeded in _ACCOUNTS:
         exchange_state.account_factories[seeded.uid] = partial(_seeded_account, seed, now_ms, seeded)
-        # A sub-account's key is bound to no address.
+        # A managed sub-account's key is bound to no address.
         ips = () if seeded.kind == "managed" else ANYWHERE
         exchange_state.keys.append(made_key(seed, seeded.name, seeded.uid, ALL, seeded.mode, seeded.kind, ips=ips))
     owner = exchange_state.keys[0]
@@ -92,7 +92,7 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
     for product_type, fill_count in zip(HELD_PRODUCT_TYPES, seeded.fills, strict=True):
         if not fill_count:
             continue
-        # Most of what rests and waits is where the account trades most.
+        # Most resting orders and waiting triggers are where the account trades most.
         is_main = product_type == "USDT-FUTURES" or not seeded.fills[0]
         order_count, trigger_count = (seeded.orders, seeded.triggers) if is_main else (3, 14)
         book = account.futures[product_type]
@@ -105,7 +105,7 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
                 waiting_trigger(book, spec, spec.start_price, rng, now_ms - rng.randrange(1, DAY_MS))
     if account.kind != "unified":
         uid, ids, is_busy = account.uid, account.ids, seeded.fills[0] >= 1000
-        # Each has random numbers of its own, since it is made when somebody first reads it.
+        # Each has its own random numbers, since it is made at its first read.
         spot_rng, convert_rng = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
         account.make_spot_history = partial(spot_history, uid, spot_rng, ids, now_ms, count=320 if is_busy else 30)
         account.make_converts = partial(convert_history, convert_rng, ids, now_ms, count=140 if is_busy else 8)
@@ -123,7 +123,7 @@ def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:
 
 
 def broker_subaccount_row(uid: str, name: str, label: str, created_ms: int) -> dict[str, Any]:
-    """A broker's sub-account as its account keeps it: what creating it and asking for its email answer with."""
+    """Make a broker's sub-account as its account stores it; creation and e-mail read return parts of this row."""
     return {
         "subUid": uid,
         "subaccountName": name,

@@ -23,11 +23,11 @@ LAST_PORT = 65_535
 
 
 class AddressUnusable(OSError):
-    """The address cannot be bound; other failures of the system are not this error."""
+    """The address cannot be bound; other system failures are other errors."""
 
 
 class _Server(uvicorn.Server):
-    """Reports when it accepts connections; signals are the caller's business."""
+    """Reports when it accepts connections; the caller handles signals."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -67,11 +67,11 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
         if ready.done():
             on_ready(_base_url(listener))
         while not (running.done() or stopping.done()):
-            # Nobody asking for hours must not make the first one who does wait for all that happened since.
+            # Catch up regularly: after hours without calls the first caller must not wait for all steps since.
             sandbox.catch_up()
             await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED, timeout=CATCH_UP_S)
     finally:
-        # Whoever is still waiting for an answer is cut off: a client that holds on must not keep the port.
+        # Clients still waiting for a reply are cut off: a client that holds on must not keep the port.
         server.should_exit = server.force_exit = True
         for waiting in (ready, stopping):
             waiting.cancel()
@@ -82,7 +82,7 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A listening socket; an IPv6 address may be in brackets. Raises ValueError, AddressUnusable."""
+    """Open a listening socket; an IPv6 address may be in brackets. Raises ValueError, AddressUnusable."""
     check_port(port)
     address = host.removeprefix("[").removesuffix("]")
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -90,15 +90,16 @@ def _listener(host: str, port: int) -> socket.socket:
         listener = socket.create_server((address, port), family=family)
     except OSError as problem:
         raise AddressUnusable(problem.errno, problem.strerror) from None
-    except (TypeError, UnicodeError):  # what cannot be looked up at all never gets as far as the system
+    except (TypeError, UnicodeError):  # a name that cannot be looked up never reaches the system
         raise AddressUnusable(errno.EINVAL, "it is no host name and no address") from None
-    # Connections inherit it. asyncio sets it only on sockets that name TCP; a reply in two parts waits 40 ms without.
+    # Connections inherit it. asyncio sets it only on sockets that name TCP; without it a reply in two parts waits 40
+    # ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
 def check_port(port: int) -> None:
-    """Raise ValueError, with the range of ports, for a number that is none."""
+    """Raise ValueError, with the valid range, for an invalid port number."""
     if not 0 <= port <= LAST_PORT:
         raise ValueError(f"port must be a number from 0 to {LAST_PORT}, not {port}; 0 takes one that is free")
 
@@ -109,10 +110,10 @@ def _base_url(listener: socket.socket) -> str:
 
 
 def serve(options: SandboxOptions, host: str, port: int, stream: TextIO = sys.stdout) -> None:
-    """Serve until SIGINT or SIGTERM, which are no errors; the first line written has address and keys as JSON.
+    """Serve until SIGINT or SIGTERM, which are not errors; the first line written has address and keys as JSON.
 
-    Raises ValueError for an impossible port, AddressUnusable if the address cannot be bound, and OSError if the
-    first line cannot be written.
+    Raises ValueError for an impossible port, AddressUnusable if the address cannot be bound, and OSError if the first
+    line cannot be written.
     """
     check_port(port)
     asyncio.run(_until_signal(options, host, port, stream))
@@ -131,7 +132,7 @@ async def _until_signal(options: SandboxOptions, host: str, port: int, stream: T
             stream.write(json.dumps(first) + "\n")
             stream.flush()
         except BrokenPipeError:
-            # Nobody will ever know the address.
+            # Nobody can learn the address now.
             stop.set()
 
     await serving(sandbox, host, port, print_address, stop)

@@ -1,4 +1,4 @@
-"""The simulated owner of an account: ninety days of trades before the start, and about one trade a second after it."""
+"""The simulated owner of an account: ninety days of trades before the start, then about one trade a second."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_TRIGGERS: Final = 10
 
 
 def trade_for_one_step(account: Account, at: MarketMoment) -> None:
-    """What the owner does in one step of a quarter of a second, drawn from the account's own random numbers."""
+    """Act for one step of a quarter of a second, drawn from the account's own random numbers."""
     rng = account.rng
     product_type = rng.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
     book = account.futures[product_type]
@@ -67,7 +67,7 @@ def _add_or_cancel_trigger(book: FuturesBook, spec: ContractSpec, rng: random.Ra
 
 
 def past_level(age_ms: int) -> Decimal:
-    """All prices so long before the start, as a part of their start prices: slow waves that end at one."""
+    """Return all prices at this age before the start, as a fraction of the start prices: slow waves that end at one."""
     days = age_ms / DAY_MS
     wave = 0.06 * math.sin(days / 7.3) + 0.02 * math.sin(days * 1.9)
     return Decimal(1_000_000 + round(wave * 1_000_000)).scaleb(-6)
@@ -78,7 +78,7 @@ def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
 
 
 def unit_size(spec: ContractSpec, notional: int) -> Decimal:
-    """A tradable size of about this notional, never zero."""
+    """Return a tradable size of about this notional, never zero."""
     return max(spec.step, spec.size(Decimal(notional) / spec.start_price))
 
 
@@ -90,7 +90,7 @@ def fill_past(book: FuturesBook, rng: random.Random, now_ms: int, fills: int) ->
 
 
 def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: random.Random, now_ms: int) -> None:
-    """One small market trade that keeps the position between zero and about twice the target."""
+    """Make one small market trade that keeps the position between zero and about twice the target."""
     if book.mode == HEDGE:
         leg = rng.choice(("long", "short"))
         held = book.held(spec.symbol, leg)
@@ -113,19 +113,19 @@ def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: rando
 
 
 def rest_orders(book: FuturesBook, rng: random.Random, now_ms: int, count: int) -> None:
-    """Limit orders around the price, some partly filled, one far older than any window."""
+    """Place limit orders around the price, some partly filled, one far older than any window."""
     for number in range(count):
         age = 130 * DAY_MS if number == 0 else rng.randrange(60_000, 20 * DAY_MS)
         order = rest_order(book, rng, now_ms - age, deep=number == 0)
         if number % 5 == 2:
-            # Filled after everything else, so that the fills replayed in order give what is held.
+            # Filled after everything else, so that replaying the fills in order gives the held positions.
             moment = now_ms - 20_000 + number
             part = max(order.spec.step, order.spec.size(order.size / 4))
             book.execute(order, part, order.price or order.spec.start_price, moment, maker=True)
 
 
 def rest_order(book: FuturesBook, rng: random.Random, now_ms: int, *, deep: bool = False) -> Order:
-    """One resting order that opens, a little below (buying) or above (selling) the price."""
+    """Place one resting opening order, a little below (buying) or above (selling) the price."""
     spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
     buys = rng.random() < 0.5
     away = Decimal(rng.randint(20, 60) if deep else rng.randint(2, 60)) / 1000
@@ -144,7 +144,7 @@ def rest_order(book: FuturesBook, rng: random.Random, now_ms: int, *, deep: bool
 
 
 def past_triggers(book: FuturesBook, rng: random.Random, now_ms: int, count: int) -> None:
-    """Ended trigger orders of every type and status over ninety days, oldest first."""
+    """Make ended trigger orders of every type and status over ninety days, oldest first."""
     moments = sorted(now_ms - rng.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
     for number, moment in enumerate(moments):
         spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
@@ -168,7 +168,7 @@ def past_triggers(book: FuturesBook, rng: random.Random, now_ms: int, count: int
 
 
 def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: random.Random, now_ms: int) -> None:
-    """One more trigger, one to four per cent away on the side it waits on."""
+    """Add a trigger one to four per cent away, on the side on which it waits."""
     row = trigger_row(
         spec=spec,
         plan_type=rng.choice(ROW_PLAN_TYPES),

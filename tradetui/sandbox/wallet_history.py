@@ -1,8 +1,8 @@
-"""What the wallets did before the start: spot trades, converts, transfers, funding of the futures, and their worth.
+"""The wallets' history before the start: spot trades, converts, transfers, futures funding, and equity.
 
-Spot trades begin a day within the ninety that can be read, so that a session of a day loses none; converts go back
-further than one request may span, and the sub-accounts' transfers about as far as there have been sub-accounts.
-All of it is drawn from the account's random numbers: the order in which they are drawn is part of what a seed means.
+Spot trades begin a day within the ninety readable days, so that a session of a day loses none. Converts go back further
+than one request may span, and the sub-accounts' transfers about as far as the sub-accounts. All of it is drawn from the
+account's random numbers: a seed fixes the order in which they are drawn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "
 _LEAST_SIZE: Final = Decimal("0.0001")
 _SPOT_FEE: Final = Decimal("0.001")
 SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
-_CONVERT_RATES = (  # from one of a coin so much of another, near the prices of the pairs
+_CONVERT_RATES = (  # from one unit of a coin to an amount of another, near the prices of the pairs
     ("USDT", "USDC", "0.9994"),
     ("USDT", "ETH", "0.00034"),
     ("BTC", "USDT", "84100.5"),
@@ -45,23 +45,23 @@ _OTHER_BILLS = (
     ("other", "mix contract rewards"),
     ("other", "system lock"),
     ("other", "user lock"),
-    ("fait", "deposit"),  # the interface's spelling, as is `withdrawl` below
+    ("fait", "deposit"),  # the interface's spelling, like `withdrawl` below
     ("convert", "transfer-in"),
     ("financial", "transfer-out"),
 )
-_OTHER_BILLS_PART: Final = 0.3  # enough that even few bills are of several types, most still being trades
+_OTHER_BILLS_PART: Final = 0.3  # so that even few bills have several types, while most are still trades
 _OUT = frozenset({"withdraw", "transfer-out", "system lock", "user lock"})
-_TRANSFERS = 260  # about thirty in each span of seven days, which is all that one request reads
+_TRANSFERS = 260  # about thirty in each span of seven days, the most that one request reads
 _FUTURES_TRANSFERS: Final = (
     (61 * DAY_MS + 11_000_000, TRANSFER_IN, Decimal("0.1")),
     (24 * DAY_MS + 40_000_000, TRANSFER_OUT, Decimal("-0.04")),
     (6 * DAY_MS + 5_000_000, TRANSFER_IN, Decimal("0.02")),
 )
-"""How long before the start, and which part of the present balance."""
+"""The time before the start, and the fraction of the present balance."""
 
 
 def spot_history(uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> SpotHistory:
-    """Spot fills and bills that balance: a fill has one bill for each of its two coins, the fee in one of them."""
+    """Make spot fills and bills that balance: a fill has one bill for each of its two coins, the fee in one of them."""
     fills: list[dict[str, Any]] = []
     wallet = _SpotWallet(ids)
     for moment in sorted(now_ms - rng.randrange(60_000, _SPOT_DAYS * DAY_MS) for _ in range(count)):
@@ -76,7 +76,7 @@ def spot_history(uid: str, rng: random.Random, ids: Identifiers, now_ms: int, co
         side = rng.choice(("buy", "sell"))
         buys = side == "buy"
         amount = (size * price).quantize(Decimal("0.000001"))
-        # The fee is paid in the coin that comes in.
+        # The fee is paid in the received coin.
         fee_coin = coin if buys else "USDT"
         fee = -((size if buys else amount) * _SPOT_FEE).quantize(PLACES)
         fills.append(
@@ -130,7 +130,7 @@ class _SpotWallet:
 
 
 def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> list[dict[str, Any]]:
-    """Converts, the newest first."""
+    """Make converts, the newest first."""
     rows = []
     for moment in sorted(now_ms - rng.randrange(3_600_000, _CONVERT_DAYS * DAY_MS) for _ in range(count)):
         source, target, price = rng.choice(_CONVERT_RATES)
@@ -151,7 +151,7 @@ def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: in
 
 
 def transfer_history(uids: list[str], rng: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
-    """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
+    """Make deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
     rows: list[dict[str, Any]] = []
     for moment in sorted(now_ms - rng.randrange(60_000, _TRANSFER_DAYS * DAY_MS) for _ in range(_TRANSFERS)):
         recent = now_ms - moment < DAY_MS // 2
@@ -171,7 +171,7 @@ def transfer_history(uids: list[str], rng: random.Random, ids: Identifiers, now_
 
 
 def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
-    """Funding of the earlier positions at every settlement before the book's account began to live, and transfers."""
+    """Make transfers, and the funding at every settlement before the book's account was built, oldest first."""
     movements = [
         Movement(built_ms - age_ms, business_type, coin, (balance * part).quantize(Decimal("0.01")))
         for coin, balance in book.started_with.items()
@@ -181,7 +181,7 @@ def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
 
 
 def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
-    """The funding of what the fills before each settlement left held."""
+    """Yield the funding of the positions that the fills before each settlement left open."""
     sizes: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
     fills = deque(book.fills)
     if not fills:
@@ -199,7 +199,7 @@ def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
 
 
 class CoinWorth(NamedTuple):
-    """What a futures account of one coin was worth: equity and unrealised profit in the coin, and equity in dollars."""
+    """The past worth of a futures account in one coin: equity and unrealised profit in the coin, equity in dollars."""
 
     coin: str
     equity: Decimal
@@ -210,10 +210,10 @@ class CoinWorth(NamedTuple):
 def past_worth(
     account: Account, product_types: Iterable[str], moments: Iterable[int]
 ) -> Iterator[tuple[int, list[CoinWorth]]]:
-    """What an account was worth at moments (Unix ms) before its start, oldest first.
+    """Return an account's worth at times (Unix ms) before its start, oldest first.
 
-    The bills tell the balances. Fills traded once more tell the positions, whose profit is at the prices of the time.
-    What is read of the account is read at the call, and not as the moments are asked for.
+    The balances come from the bills. The positions come from replaying the fills, at the prices of the time. The
+    account is read at the call, not while the times are consumed.
     """
     books = [_PastBook(account.futures[product_type]) for product_type in product_types]
     return ((moment, _worth(books, account.built_ms, moment)) for moment in moments)
@@ -234,12 +234,12 @@ def _worth(books: Iterable[_PastBook], built_ms: int, moment: int) -> list[CoinW
 
 
 class _PastBook:
-    """A futures book as it was at moments before now, oldest first."""
+    """A futures book as it was at earlier times, oldest first."""
 
     def __init__(self, book: FuturesBook) -> None:
         self._fills, self._bills = deque(book.fills), deque(book.bills())
         self._past = FuturesBook(book.product_type, book.mode, dict(book.balances), Identifiers())
-        for bill in reversed(self._bills):  # the first bill of each coin comes last: it says what was there before
+        for bill in reversed(self._bills):  # last comes each coin's first bill, which shows its first balance
             change = Decimal(bill["amount"]) + Decimal(bill["fee"])
             self._past.balances[bill["coin"]] = Decimal(bill["balance"]) - change
 

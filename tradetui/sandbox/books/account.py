@@ -1,4 +1,4 @@
-"""One account (UID) of the embedded exchange: its futures by product type, its spot history, its sub-accounts."""
+"""One account (UID) of the embedded exchange: futures by product type, spot history, sub-accounts."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class SpotHistory:
 class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
 
-    A `lively` one goes on trading by itself. Its past ends at `built_ms`. `bound_ms` is when a managed one was bound to
-    its trading team; one that is not `funded` begins with nothing. `make_spot_history` and `make_converts` are called
-    on the first read, for they take long, and few screens show what they make.
+    A `lively` account keeps trading by itself. Its past ends at `built_ms`. `bound_ms` is when a managed account was
+    bound to its trading team; an account that is not `funded` begins with nothing. `make_spot_history` and
+    `make_converts` are called at the first read, because they take long and few screens show their rows.
     """
 
     uid: str

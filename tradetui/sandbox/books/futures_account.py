@@ -1,4 +1,4 @@
-"""One account's futures in one product type: balance, positions, orders and fills that always agree."""
+"""One account's futures in one product type: balance, positions, orders and fills that always balance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTE_PLACES: Final = Decimal("0.0001")
 
 @dataclass(slots=True)
 class Holding:
-    """The position in one leg; a one-way net is a long or a short holding, never both."""
+    """The position in one leg; in one-way mode the net position is a long or a short holding, never both."""
 
     spec: ContractSpec
     leg: str
@@ -32,12 +32,12 @@ class Holding:
     realised: Decimal = ZERO
     isolated: bool = False
     fees: Decimal = ZERO
-    """Fees of opening and partly closing it, in the margin coin, above zero."""
+    """The fees paid so far for opening and partly closing it, in the margin coin, positive."""
     funding: list[Decimal] = field(default_factory=list)
-    """Funding of every settlement since the account began to live: above zero received, below zero paid."""
+    """The funding of every settlement since the account was built: positive received, negative paid."""
 
     def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
-        """Profit of a size, or of all of it, at a price, in the margin coin."""
+        """Return the profit at a price, of `size` or the whole holding, in the margin coin."""
         moved = price - self.entry if self.leg == "long" else self.entry - price
         amount = moved * (self.size if size is None else size)
         return amount / price if self.spec.inverse else amount
@@ -46,12 +46,12 @@ class Holding:
         return self.size * (Decimal(1) if self.spec.inverse else self.entry) / self.leverage
 
     def maintenance(self, price: Decimal) -> Decimal:
-        """Maintenance margin, below which it is liquidated, in the margin coin."""
+        """Return the maintenance margin, in the margin coin; with less margin it is liquidated."""
         return self.size * MAINTENANCE * (Decimal(1) if self.spec.inverse else price)
 
 
 def funding(spec: ContractSpec, leg: str, size: Decimal, mark: Decimal) -> Decimal:
-    """A leg's funding at a settlement, in the margin coin, above zero received: a long pays a rate above zero."""
+    """Return a leg's funding at a settlement, in the margin coin, positive received: a long pays a positive rate."""
     value = size if spec.inverse else size * mark
     return (value * (-FUNDING_RATE if leg == "long" else FUNDING_RATE)).quantize(PLACES)
 
@@ -60,11 +60,10 @@ def funding(spec: ContractSpec, leg: str, size: Decimal, mark: Decimal) -> Decim
 class FuturesBook:
     """Balances by margin coin, holdings, orders (resting, and `done`), fills and triggers of one product type.
 
-    `ids` is the account's source, the same for all its product types. `assets` are what stands behind the margin
-    beside the margin coin, by coin: where there are any the account is in multi-assets mode. `isolated` names the
-    symbols whose positions have their margin to themselves. `movements` are funding and transfers since `begun_ms`;
-    `make_past_movements` makes those before, oldest first, when they are first read. They have no part in how balances
-    changed since: the account `started_with` what was there after them.
+    `ids` is the account's source of ids, shared by its product types. `assets` back the margin besides the margin coin,
+    by coin; with any, the account is in multi-assets mode. `isolated` names the symbols with isolated margin.
+    `movements` are funding and transfers since `begun_ms`; `make_past_movements` makes the earlier ones, oldest first,
+    at the first read. Earlier ones change no balance: `started_with` is the balance after them.
     """
 
     product_type: str
@@ -85,7 +84,7 @@ class FuturesBook:
     make_past_movements: Callable[[], list[Movement]] | None = None
     begun_ms: int = 0
     keeps_attached: bool = False
-    """Whether orders and stops that close a position outlive it, which the live exchange is said not to let them."""
+    """Whether closing orders and stops stay after the position is closed; the live exchange reportedly cancels them."""
     closed: ClosedPositions = field(default_factory=ClosedPositions)
     _bills: Bills = field(default_factory=Bills)
 
@@ -101,7 +100,7 @@ class FuturesBook:
         return "union" if self.assets else "single"
 
     def use_assets(self, coin: str, balance: Decimal, assets: dict[str, Decimal]) -> None:
-        """Put the account into multi-assets mode, before anything is traded: a balance of the coin, and assets."""
+        """Switch the account to multi-assets mode before any trade: a balance of the coin, and assets."""
         self.balances[coin] = self.started_with[coin] = balance
         self.assets = assets
 
@@ -126,7 +125,7 @@ class FuturesBook:
         source: str = "normal",
         enter_point: str = "API",
     ) -> Order:
-        """A new order under the account's present settings, unfilled; a market order without a price."""
+        """Make an unfilled order under the account's present settings; a market order without a price."""
         order_id = self.ids.at(now_ms)
         return Order(
             spec=spec,
@@ -147,7 +146,7 @@ class FuturesBook:
         )
 
     def order(self, symbol: str, order_id: str | None, client_oid: str | None) -> Order | None:
-        """An order of a symbol, resting or done, by its id, or else by its clientOid; the newest."""
+        """Return the newest order of a symbol, resting or done, by its id, or else by its clientOid."""
         for order in (*self.orders.values(), *reversed(self.done.values())):
             same = order.order_id == order_id if order_id else order.client_oid == client_oid
             if same and order.spec.symbol == symbol:
@@ -155,13 +154,13 @@ class FuturesBook:
         return None
 
     def resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
-        """The size of a leg that resting orders close, or would add to it."""
+        """Return the size of a leg that resting orders would close, or would add."""
         of_symbol = (order for order in self.orders.values() if order.spec.symbol == symbol)
         chosen = (order for order in of_symbol if order.closes == closes and order.works_on(leg))
         return sum((order.size - order.filled for order in chosen), ZERO)
 
     def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
-        """Fill a size of an order: the holding, the balance, the order and the list of fills change together."""
+        """Fill a size of an order: holding, balance, order and fills change together."""
         spec = order.spec
         fee = -size * (MAKER_FEE if maker else TAKER_FEE)
         fee = (fee if spec.inverse else fee * price).quantize(PLACES)
@@ -188,7 +187,7 @@ class FuturesBook:
         self.done[order.order_id] = order
 
     def _cancel_attached(self, symbol: str, leg: str, now_ms: int) -> None:
-        """Cancel the orders and stops that could only close a leg, which is not held any more."""
+        """Cancel the orders and stops that can only close a leg, once the leg is closed."""
         for order in list(self.orders.values()):
             if order.spec.symbol == symbol and order.closes and order.works_on(leg):
                 self.cancel(order, now_ms)
@@ -207,7 +206,7 @@ class FuturesBook:
             self.movements.append(Movement(time_ms, FUNDING, spec.margin_coin, amount, spec.symbol, leg))
 
     def funding_paid(self, held: Holding) -> Decimal | None:
-        """The funding of a holding since it was opened; None before the first settlement."""
+        """Return the funding of a holding since it was opened; None before the first settlement."""
         amounts = list(held.funding)
         if held.opened_ms < self.begun_ms:
             leg = held.spec.symbol, held.leg
@@ -216,7 +215,7 @@ class FuturesBook:
         return sum(amounts, ZERO) if amounts else None
 
     def bills(self) -> list[dict[str, Any]]:
-        """All bills, oldest first: fills, funding and transfers, each with the balance after it."""
+        """Return all bills, oldest first: fills, funding and transfers, each with the balance after it."""
         balances = dict(self.started_with)
         for movement in self.past_movements:
             balances[movement.coin] -= movement.amount
@@ -227,7 +226,7 @@ class FuturesBook:
         return self.closed.rows
 
     def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
-        """Change the holdings; returns the profit. Raises ValueError, before any change, for size that is not there."""
+        """Change the holdings and return the profit. Raises ValueError, before any change, for an unavailable size."""
         symbol = order.spec.symbol
         against, along = ("short", "long") if order.buys else ("long", "short")
         held = self.held(symbol, against) if order.closes or order.mode == ONE_WAY else None
@@ -235,7 +234,7 @@ class FuturesBook:
         left = order.size - order.filled
         if size > left or (order.closes and size > closing):
             raise ValueError(f"{size} of order {order.order_id}: {left} of it is left, it can close {closing}")
-        # One fill that turns the position round pays for both sides, each by its part of the size.
+        # A fill that closes one side and opens the other splits its charge by size.
         charged_to_close = (charged * closing / size).quantize(PLACES)
         profit = self._close(symbol, against, closing, price, charged_to_close, now_ms) if closing else ZERO
         if size > closing:
@@ -249,8 +248,8 @@ class FuturesBook:
             held = Holding(spec, leg, size, price, order.leverage, now_ms, now_ms, isolated=isolated)
             self.holdings[spec.symbol, leg] = held
         else:
-            # Sizes are of the base coin also where the contract is inverse: weighted otherwise, adding to a position at
-            # the mark would change what it has gained.
+            # Sizes are in the base coin even if the contract is inverse: with another weight, adding to a position at
+            # the mark would change its profit.
             total = held.size + size
             held.entry = (held.entry * held.size + price * size) / total
             held.size, held.changed_ms = total, now_ms
@@ -293,15 +292,15 @@ class FuturesBook:
         }
 
     def unrealised(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
-        """Unrealised profit in a margin coin, of all holdings or of those in one margin mode."""
+        """Return the unrealised profit in a margin coin, of all holdings or of those in one margin mode."""
         return sum((held.profit(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
 
     def margin_held(self, coin: str, *, isolated: bool | None = None) -> Decimal:
-        """The margin of all holdings in a coin, or of those in one margin mode."""
+        """Return the margin of all holdings in a coin, or of those in one margin mode."""
         return sum((held.margin() for held in self._of(coin, isolated)), ZERO)
 
     def maintenance(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
-        """Margin below which holdings are liquidated."""
+        """Return the margin below which holdings are liquidated."""
         return sum((held.maintenance(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
 
     def _of(self, coin: str, isolated: bool | None) -> Iterator[Holding]:

@@ -1,4 +1,4 @@
-"""Bills and closed positions of a futures book, written from its fills and movements when somebody reads them."""
+"""Bills and closed positions of a futures book, made from its fills and movements on reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRANSFER_OUT: Final = "trans_to_exchange"
 
 
 class Movement(NamedTuple):
-    """Funding of a leg, or a transfer, which has neither symbol nor leg."""
+    """Funding of a leg, or a transfer; a transfer has neither symbol nor leg."""
 
     time_ms: int
     business_type: str
@@ -42,12 +42,12 @@ class Bills:
         fills: Sequence[Mapping[str, Any]],
         movements: Sequence[Movement],
     ) -> list[dict[str, Any]]:
-        """All bills, oldest first; `balances` are those before the first bill."""
+        """Return all bills, oldest first; `balances` are those before the first bill."""
         new_movements = list(movements[self._movements_written :])
         if not self._rows:
             self._balances = dict(balances)
             new_movements = [*before_start, *new_movements]
-        # At the same moment movements come first.
+        # At the same time movements come first.
         new: list[tuple[int, Mapping[str, Any] | Movement]] = [(move.time_ms, move) for move in new_movements]
         new += [(int(fill["cTime"]), fill) for fill in fills[self._fills_written :]]
         for time_ms, event in sorted(new, key=itemgetter(0)):
@@ -89,10 +89,10 @@ def _business_type(fill: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class ClosedPositions:
-    """Goes through a book's fills and movements in order and keeps a row of every position that ended.
+    """Goes through a book's fills and movements in order and keeps a row of every closed position.
 
-    `held` are the positions that the fills so far left open, by symbol and leg. A book that does not keep its oldest
-    fills begins with the positions that those left.
+    `held` are the positions still open after the fills so far, by symbol and leg. A book without its oldest fills
+    begins with the positions that those fills left.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -102,7 +102,7 @@ class ClosedPositions:
     _movements_taken: int = 0
 
     def take(self, fills: Sequence[Mapping[str, Any]], movements: Sequence[Movement]) -> None:
-        """Take in the new fills, and the funding paid up to each of them; both lists only grow."""
+        """Process new fills, and the funding paid up to each of them; both lists only grow."""
         for fill in fills[self._fills_taken :]:
             filled_ms = int(fill["cTime"])
             while self._movements_taken < len(movements) and movements[self._movements_taken].time_ms <= filled_ms:
@@ -167,7 +167,7 @@ class ClosedPositions:
 
 @dataclass(slots=True)
 class _OpenPosition:
-    """A position from its first fill on; sizes in the base coin, all else but values in the margin coin."""
+    """A position from its first fill on; sizes in the base coin, all else except values in the margin coin."""
 
     opened_ms: int
     opened: Decimal = ZERO

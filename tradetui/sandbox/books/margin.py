@@ -1,6 +1,6 @@
-"""How near a futures account is to liquidation: crossed margin by margin coin, isolated margin by position.
+"""How close a futures account is to liquidation: crossed margin by margin coin, isolated margin by position.
 
-In multi-assets mode all assets stand behind the crossed positions together, each with its weight.
+In multi-assets mode all assets together back the crossed positions, each with its weight.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from tradetui.sandbox.books.numbers import ZERO
 
 
 def equity(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """Balance and unrealised profit at mark prices, in the margin coin."""
+    """Return balance plus unrealised profit at mark prices, in the margin coin."""
     return book.balances[coin] + book.unrealised(coin, marks)
 
 
 def collateral(book: FuturesBook, marks: Mapping[str, Decimal]) -> Decimal:
-    """The value of multi-assets mode's other assets as margin, in dollars."""
+    """Return the value of multi-assets mode's other assets as margin, in dollars."""
     return sum((amount * marks[f"{coin}USDT"] * COLLATERAL_WEIGHT[coin] for coin, amount in book.assets.items()), ZERO)
 
 
 def backing(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """The margin behind a coin's crossed positions: their profit, and the balance without isolated margin."""
+    """Return the margin behind a coin's crossed positions: their profit, and the balance without isolated margin."""
     crossed = book.balances[coin] - book.margin_held(coin, isolated=True)
     return crossed + book.unrealised(coin, marks, isolated=False) + collateral(book, marks)
 
 
 def free(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """Margin available for new positions, in the margin coin; never below zero."""
+    """Return the margin available for new positions, in the margin coin; never negative."""
     return max(ZERO, backing(book, coin, marks) - book.margin_held(coin, isolated=False))
 
 
 def risk_rate(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """Maintenance margin divided by the margin behind crossed positions; at 1 they are liquidated."""
+    """Return the maintenance margin divided by the margin behind crossed positions; at 1 they are liquidated."""
     return _rate(book.maintenance(coin, marks, isolated=False), backing(book, coin, marks))
 
 
 def position_rate(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> Decimal:
-    """The risk rate of a position: its own if isolated, its coin's if crossed."""
+    """Return the risk rate of a position: its own if isolated, its coin's if crossed."""
     if not held.isolated:
         return risk_rate(book, held.spec.margin_coin, marks)
     mark = marks[held.spec.symbol]
@@ -48,7 +48,7 @@ def position_rate(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]
 
 
 def to_close_by_force(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> list[Holding]:
-    """Positions whose margin no longer covers their maintenance margin."""
+    """Return the positions whose margin no longer covers their maintenance margin."""
     crossed_short = backing(book, coin, marks) < book.maintenance(coin, marks, isolated=False)
     return [
         held
@@ -59,11 +59,11 @@ def to_close_by_force(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]
 
 
 def liquidation_price(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> Decimal | None:
-    """The price of a contract at which the margin behind a position equals maintenance margin.
+    """Return the price of a contract at which the margin behind a position equals maintenance margin.
 
-    Every other price and the worth of other assets stand still. Crossed, it is the same for both legs of a contract,
-    since the margin is the account's. A price that cannot be reached comes out below zero or absurdly high, as the
-    live exchange reports it; None where no price would do it.
+    All other prices and assets are constant. In crossed mode both legs of a contract have the same price, since they
+    share the account's margin. An unreachable price is negative or absurdly high, as on the live exchange; None if
+    there is no such price.
     """
     spec, coin = held.spec, held.spec.margin_coin
     mark = marks[spec.symbol]
@@ -71,7 +71,7 @@ def liquidation_price(book: FuturesBook, held: Holding, marks: Mapping[str, Deci
         legs, rest = [held], held.margin()
     else:
         legs = [other for other in book.holdings.values() if other.spec is spec and not other.isolated]
-        # What the coin's other contracts and the balance leave for this one, which does not move with its price.
+        # The margin that balance and other contracts leave for this one; it does not depend on this contract's price.
         rest = backing(book, coin, marks) - sum((leg.profit(mark) for leg in legs), ZERO)
         rest -= book.maintenance(coin, marks, isolated=False) - sum((leg.maintenance(mark) for leg in legs), ZERO)
     signed = [(leg, leg.size if leg.leg == "long" else -leg.size) for leg in legs]

@@ -1,6 +1,6 @@
-"""The contracts the embedded exchange lists, with their rules for prices and sizes, and the prices they move by.
+"""The contracts of the embedded exchange, with their rules for prices and sizes, and their price paths.
 
-A price path is seeded and goes in fixed steps: the same for a seed, however time is cut.
+A price path is seeded and moves in fixed steps: a seed gives the same path, however time is divided.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FUNDING_HOURS: Final = 8
 FUNDING_INTERVAL_MS: Final = FUNDING_HOURS * 3_600_000
 STEP_MS: Final = 250
 COLLATERAL_WEIGHT: Final[Mapping[str, Decimal]] = {"BTC": Decimal("0.95"), "ETH": Decimal("0.9")}
-"""The part of an asset's value that counts in multi-assets mode; dollars count in full."""
+"""The fraction of an asset's value that counts in multi-assets mode; dollars count in full."""
 
 
 @dataclass(frozen=True)
 class ContractSpec:
-    """One contract. Prices are whole numbers of `tick`; sizes whole multiples of `step`, in the base coin."""
+    """One contract. Prices are multiples of `tick`, sizes multiples of `step` in the base coin."""
 
     symbol: str
     product_type: str
@@ -86,7 +86,7 @@ CONTRACTS: Final[Mapping[str, ContractSpec]] = {
 
 
 class Market:
-    """Last prices of every contract, which are its mark prices too; `step` moves them all by one step of time."""
+    """Last prices of every contract, which are also its mark prices; `step` moves them all by one step of time."""
 
     def __init__(self, seed: int) -> None:
         self._rng = {symbol: random.Random(f"{seed}/{symbol}") for symbol in CONTRACTS}
@@ -98,7 +98,7 @@ class Market:
         for spec in CONTRACTS.values():
             rng = self._rng[spec.symbol]
             units, home = self._units[spec.symbol], self._home[spec.symbol]
-            # A pull of a thousandth of the distance keeps a day's path within a few per cent of where it began.
+            # A pull of a thousandth of the distance keeps a day's path within a few per cent of its start.
             pull = (home - units) // 1000
             self._move(spec, units + pull + rng.randint(-spec.swing, spec.swing))
 
@@ -114,7 +114,7 @@ class Market:
         self._home[symbol] = self._units[symbol]
 
     def spread(self, spec: ContractSpec) -> tuple[Decimal, Decimal]:
-        """Best bid and best ask: one price step to either side."""
+        """Return best bid and best ask: one price step to either side."""
         last = self.last(spec.symbol)
         return last - spec.tick, last + spec.tick
 

@@ -1,4 +1,4 @@
-"""The orders of a futures account: resting, filled or cancelled ones, and those that wait for a trigger price."""
+"""The orders of a futures account: resting, filled or cancelled ones, and those waiting for a trigger price."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHOLE_POSITION = frozenset({"pos_profit", "pos_loss"})
 
 @dataclass(slots=True)
 class Order:
-    """A futures order, resting or done: `filled` is in the base coin, `quote_filled` its value at the fills' prices."""
+    """A futures order, resting or done; `filled` is in the base coin, `quote_filled` its value at the fills' prices."""
 
     spec: ContractSpec
     order_id: str
@@ -50,7 +50,7 @@ class Order:
 
     @property
     def leg(self) -> str:
-        """The leg it trades; in one-way mode there is one net."""
+        """The leg it trades; in one-way mode `net`."""
         return "net" if self.mode == ONE_WAY else hedge_leg(self.side, self.trade_side)
 
     @property
@@ -65,7 +65,7 @@ class Order:
 
     @property
     def buys(self) -> bool:
-        """Whether it buys in the market's sense: closing a short buys, closing a long sells."""
+        """Whether it buys on the market: closing a short buys, closing a long sells."""
         if self.mode == ONE_WAY:
             return self.side == "buy"
         return (self.leg == "long") == (self.trade_side == "open")
@@ -102,7 +102,7 @@ class Order:
         }
 
     def detail(self) -> dict[str, Any]:
-        """The row of the order's own endpoint, where the state has another name."""
+        """Return the row of the order's own endpoint, where the state has another name."""
         row = self.row()
         row["state"] = row.pop("status")
         row["cancelReason"] = ""
@@ -110,13 +110,13 @@ class Order:
 
 
 def hedge_leg(side: str, trade_side: str) -> str:
-    """The leg of an order or fill in hedge mode: `side` names it, closing too, unless `trade_side` ends with one."""
+    """Return a hedge-mode order's or fill's leg: `side` names it, even to close, unless `trade_side` ends with one."""
     named = trade_side.rpartition("_")[2]
     return named if named in ("long", "short") else ("long" if side == "buy" else "short")
 
 
 def order_sides(mode: str, leg: str, *, closes: bool) -> tuple[str, str]:
-    """side and tradeSide of an order that closes or opens a leg: in hedge mode side names the leg."""
+    """Return side and tradeSide of an order that closes or opens a leg: in hedge mode side names the leg."""
     if mode == HEDGE:
         return ("buy" if leg == "long" else "sell"), ("close" if closes else "open")
     side = "buy" if (leg == "long") != closes else "sell"
@@ -183,7 +183,7 @@ def ended(
     price: Decimal | None = None,
     size: Decimal | None = None,
 ) -> dict[str, Any]:
-    """The row in the history: executed with its result, failed, or cancelled."""
+    """Return the row in the history: executed with its result, failed, or cancelled."""
     done = {**row, "planStatus": status, "uTime": str(now_ms)}
     if status == "executed" and price is not None:
         done |= {
@@ -196,7 +196,7 @@ def ended(
 
 
 def closed_leg(row: Mapping[str, Any]) -> str:
-    """The leg that a take-profit or stop closes; in one-way mode what it sells or buys back."""
+    """Return the leg that a take-profit or stop closes; in one-way mode the side shows it."""
     if row["posSide"] == "net":
         return "long" if row["side"] == "sell" else "short"
     return str(row["posSide"])
@@ -208,7 +208,7 @@ def fires(row: dict[str, Any], price: Decimal) -> bool:
 
 
 def waits_above(row: dict[str, Any]) -> bool:
-    """Whether a trigger waits for a higher price: one that opens a long, takes its profit, or stops a short."""
+    """Whether a trigger waits for a higher price: it opens a long, takes a long's profit, or stops a short."""
     closes = row["planType"] in PROFIT_LOSS
     long: bool = row["posSide"] == "long"
     if row["posSide"] == "net":

@@ -25,7 +25,7 @@ from tradetui.wire.exchange_time import DAY_MS
 
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:
-    """A row of `GET /api/v2/mix/market/contracts`."""
+    """Make a row of `GET /api/v2/mix/market/contracts`."""
     return {
         "symbol": spec.symbol,
         "baseCoin": spec.base,
@@ -49,7 +49,7 @@ def contract_row(spec: ContractSpec) -> dict[str, Any]:
 
 
 def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
-    """A row of `GET /api/v2/mix/market/ticker`."""
+    """Make a row of `GET /api/v2/mix/market/ticker`."""
     bid, ask = at.market.spread(spec)
     last = text(at.last(spec))
     return {
@@ -65,7 +65,7 @@ def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
 
 
 def funding_row(spec: ContractSpec, now_ms: int) -> dict[str, Any]:
-    """The current funding rate of a contract, paid every eight hours."""
+    """Make the current funding rate of a contract, paid every eight hours."""
     return {
         "symbol": spec.symbol,
         "fundingRate": text(FUNDING_RATE),
@@ -90,10 +90,10 @@ _AUTHORITIES: Final[Mapping[str, str]] = {
 
 
 def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """One row of the account list.
+    """Make one row of the account list.
 
-    Holdings tie up `locked`; `available` is the balance without it, so that equity is both and the unrealised
-    profit as long as the balance covers the margin.
+    Holdings lock `locked`, and `available` is the rest of the balance. Both plus the unrealised profit are the equity,
+    as long as the balance covers the margin.
     """
     balance, profit, margin = book.balances[coin], book.unrealised(coin, marks), book.margin_held(coin)
     worth, can_open = equity(book, coin, marks), free(book, coin, marks)
@@ -111,7 +111,7 @@ def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> d
         "accountEquity": booked_amount(worth),
         "usdtEquity": booked_amount(worth * dollars),
         "btcEquity": booked_amount(worth * dollars / marks["BTCUSDT"]),
-        # Of one coin alone, and so of nothing where several stand behind the margin.
+        # It counts a single coin, so it is 0 if several assets back the margin.
         "crossedRiskRate": "0" if book.assets else booked_amount(risk_rate(book, coin, marks)),
         "unrealizedPL": booked_amount(profit),
         "coupon": "0",
@@ -125,7 +125,7 @@ def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> d
 
 
 def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """The figures of multi-assets mode; empty in single-asset mode."""
+    """Return the figures of multi-assets mode; empty in single-asset mode."""
     if not book.assets:
         return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
     balances = {coin: book.balances[coin], **book.assets}
@@ -151,7 +151,7 @@ def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, 
 
 
 def info_row(account: Account, permissions: Iterable[str], ips: Iterable[str], now_ms: int) -> dict[str, Any]:
-    """The payload of `GET /api/v2/spot/account/info`."""
+    """Make the payload of `GET /api/v2/spot/account/info`."""
     return {
         "userId": account.uid,
         "inviterId": "",
@@ -165,14 +165,14 @@ def info_row(account: Account, permissions: Iterable[str], ips: Iterable[str], n
     }
 
 
-#: Plan types that set a position's take-profit and stop, the one for the whole position first.
+#: Plan types of a position's take-profit and stop; first the one for the whole position.
 _TAKES_PROFIT: Final = ("pos_profit", "profit_plan")
 _STOPS_LOSS: Final = ("pos_loss", "loss_plan")
 _NOTHING: Final[Mapping[str, str]] = {"triggerPrice": "", "orderId": ""}
 
 
 def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """A row of `GET /api/v2/mix/position/all-position`; `marks` are mark prices by symbol."""
+    """Make a row of `GET /api/v2/mix/position/all-position`; `marks` are mark prices by symbol."""
     spec, mark = held.spec, marks[held.spec.symbol]
     locked = min(held.size, book.resting_size(spec.symbol, held.leg, closes=True))
     liquidation, funding_paid = liquidation_price(book, held, marks), book.funding_paid(held)
@@ -213,7 +213,7 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
 
 
 def _break_even(held: Holding) -> str:
-    """The price whose profit pays the fees so far and the one for closing; empty where no price would."""
+    """Return the price whose profit pays the fees so far and for closing; empty if there is none."""
     sign = 1 if held.leg == "long" else -1
     cost, closing = held.size * held.entry, TAKER_FEE * held.size
     if held.spec.inverse:
@@ -224,7 +224,7 @@ def _break_even(held: Holding) -> str:
 
 
 def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:
-    """The holding's waiting trigger of the first of these types that it has; of several, the first to fire."""
+    """Return the holding's waiting trigger of its first existing type; of several, the first to fire."""
     for plan_type in plan_types:
         waiting = [row for row in book.live_triggers.values() if row["planType"] == plan_type and _closes(row, held)]
         if waiting:

@@ -1,11 +1,9 @@
 """A reversal on an account, by the interface's five rules: two market orders, which a fault may change.
 
-The rules are this side's own reading of the interface, so that the trader's preview is proven against another's.
-
-Makes, fills and cancels orders at the prices of one moment, and applies a step of the market to an account.
-
-Resting orders fill, triggers fire, short margin liquidates. Every step goes through `FuturesBook.execute`, so that
-the books balance; nothing here knows a request.
+The rules are a separate reading of the interface, so that the trader's preview is tested against another's. Also makes,
+fills and cancels orders at the prices of one moment, and applies a market step to an account: resting orders fill,
+triggers fire, positions short of margin are liquidated. Every change goes through `FuturesBook.execute`, so that the
+books balance. Nothing here knows a request.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from tradetui.sandbox.books.orders import (
 
 
 class MarketMoment(NamedTuple):
-    """The prices of a moment; `now_ms` is the exchange's time."""
+    """The prices at one moment; `now_ms` is the exchange's time."""
 
     market: Market
     now_ms: int
@@ -58,7 +56,7 @@ def market_order(
     client_oid: str = "",
     enter_point: str = "API",
 ) -> Order:
-    """A market order that is about to be filled, in the book."""
+    """Put a market order that is about to be filled into the book."""
     order = book.new_order(spec, side, trade_side, size, at.now_ms, source=source, enter_point=enter_point)
     order.client_oid = client_oid or f"s{order.order_id[-15:]}"
     book.orders[order.order_id] = order
@@ -78,7 +76,7 @@ def liquidate(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
 
 
 def affordable(book: FuturesBook, spec: ContractSpec, at: MarketMoment) -> Decimal:
-    """The size of a contract that the free margin opens, in the base coin."""
+    """Return the size of a contract that the free margin can open, in the base coin."""
     notional = free(book, spec.margin_coin, at.marks()) * book.leverage
     return spec.size(notional if spec.inverse else notional / at.last(spec))
 
@@ -94,7 +92,7 @@ def match_account(account: Account, at: MarketMoment) -> None:
 def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
     for order in list(book.orders.values()):
         if order.order_id not in book.orders:
-            continue  # it went with the position that one before it closed
+            continue  # cancelled with the position that an earlier order closed
         last = at.last(order.spec)
         if order.price is None or (last > order.price if order.buys else last < order.price):
             continue
@@ -102,7 +100,7 @@ def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
         part = left if account.rng.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
         if order.closes:
             held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
-            # A reduce-only order never adds: once the position is gone or turned round, the order goes too.
+            # A reduce-only order never adds: if the position is gone or on the other side, the order is cancelled.
             if held is None or order.buys != (held.leg == "short"):
                 book.cancel(order, at.now_ms)
                 continue
@@ -145,7 +143,7 @@ MODE_MISMATCH = "The order type for unilateral position must also be the unilate
 
 
 class ReversalFault(StrEnum):
-    """How a reversal that was accepted may come out otherwise than it was requested."""
+    """How an accepted reversal can differ from the request."""
 
     REVERSE_SMALLER = "reverse-smaller"
     CLOSED_ONLY = "closed-only"
@@ -159,7 +157,7 @@ class ReversalFault(StrEnum):
 
 
 class RequestedReversal(NamedTuple):
-    """A reversal as requested; size None where it was omitted."""
+    """A reversal as requested; `size` is None if omitted."""
 
     spec: ContractSpec
     side: str | None
@@ -169,7 +167,7 @@ class RequestedReversal(NamedTuple):
 
 
 class ReversalSteps(NamedTuple):
-    """A size to close of the held leg, and then a size to open of another, or of the same by a fault."""
+    """A size of the held leg to close, then a size to open of the other leg, or with a fault of the same."""
 
     held: Holding
     close_size: Decimal
@@ -178,7 +176,7 @@ class ReversalSteps(NamedTuple):
 
 
 def steps_of(book: FuturesBook, requested: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
-    """The steps of a request, by the interface's rules; raises Refusal."""
+    """Return the steps of a request, by the interface's rules; raises Refusal."""
     symbol = requested.spec.symbol
     if book.mode == HEDGE:
         if not requested.trade_side:
@@ -207,9 +205,9 @@ def reverse_as(
     fault: ReversalFault | None,
     at: MarketMoment,
 ) -> Order:
-    """Close, then open as much as margin allows, as a fault changes it; raises Refusal.
+    """Close, then open as much as margin allows, changed by a fault; raises Refusal.
 
-    Returns the order whose id the reply names, which is the closing one.
+    Returns the closing order, whose id the reply names.
     """
     if fault is not None:
         steps = _changed_by(fault, steps)
@@ -230,7 +228,7 @@ def reverse_as(
 
 
 def _changed_by(fault: ReversalFault, steps: ReversalSteps) -> ReversalSteps:
-    """The steps that a fault makes of those requested; raises Refusal where they are too small to be divided."""
+    """Return the requested steps changed by a fault; raises Refusal if they are too small to divide."""
     match fault:
         case ReversalFault.REVERSE_SMALLER:
             return steps._replace(open_size=_half(steps, "reverse-smaller at least two steps must be opened"))
@@ -246,14 +244,14 @@ def _changed_by(fault: ReversalFault, steps: ReversalSteps) -> ReversalSteps:
         case ReversalFault.MODE_CHANGED:
             return steps._replace(close_size=ZERO)
         case ReversalFault.OTHER:
-            # The request is taken the wrong way round: the leg it should have closed grows.
+            # The request is taken the wrong way round: the leg that it should have closed grows.
             return steps._replace(close_size=ZERO, open_leg=steps.held.leg)
         case ReversalFault.ORDERS_STAY:
             return steps
 
 
 def _half(steps: ReversalSteps, need: str) -> Decimal:
-    """Half of the size to close; raises Refusal, naming the need, where that is less than one step."""
+    """Return half of the size to close; raises Refusal, naming the need, if that is less than one step."""
     half = steps.held.spec.size(steps.close_size / 2)
     if not half:
         raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
@@ -263,7 +261,7 @@ def _half(steps: ReversalSteps, need: str) -> Decimal:
 def _order(
     book: FuturesBook, requested: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
 ) -> Order:
-    """One of the two market orders, filled at once, or cancelled at size zero; the closing one has the request's id."""
+    """Make one of two market orders, filled at once or cancelled at size 0; the closing one has the request's id."""
     side, trade_side = order_sides(book.mode, leg, closes=closes)
     client_oid = requested.client_oid if closes else ""
     order = market_order(book, requested.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
@@ -275,7 +273,7 @@ def _order(
 
 
 def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:
-    """What a trader does on the exchange's own page: close and cancel everything, then switch the mode."""
+    """Act like a trader on the exchange's own page: close and cancel everything, then switch the mode."""
     for held in list(book.holdings.values()):
         side, trade_side = order_sides(book.mode, held.leg, closes=True)
         order = market_order(book, held.spec, side, trade_side, held.size, at, source="normal", enter_point="WEB")

@@ -1,1 +1,1 @@
-"""Checks before a request is answered: signature, permissions, limits, and faults on demand."""
+"""Checks before a request is answered: signature, permissions, limits, and planned faults."""

@@ -1,10 +1,8 @@
-"""The API keys of the embedded exchange's accounts: who signed a request, and which permission each endpoint needs.
+"""The API keys of the embedded exchange's accounts: who signed a request, and the permission of each endpoint.
 
-Headers, time stamp, signature and passphrase are refused under the live exchange's codes.
-
-Counts calls by UID and endpoint in any second, by address in any minute, and refuses those beyond the limits.
-
-The limits stand in `wire.endpoints`, where the client reads them too. What is refused is not counted.
+Headers, time stamp, signature and passphrase are refused with the live exchange's codes. Calls are counted by UID and
+endpoint in any second, by address in any minute, and refused beyond the limits. The limits are in `wire.endpoints`,
+where the client reads them too. A refused call is not counted.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from tradetui.wire.signing import prehash, sign_hmac
 READ = frozenset({"futures-read", "holdings-read", "spot-read", "broker-read"})
 ALL = READ | {"futures-write", "subaccount-write", "copy-write"}
 ANYWHERE = ("0.0.0.0/0", "::/0")
-#: Endpoint to permission, and the words the refusal names it by.
+#: Endpoint to permission, and its name in the refusal.
 PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
     "copytrading.create_api_key": ("copy-write", "copy trading write"),
     "subaccounts.create_batch": ("subaccount-write", "sub-account manage"),
@@ -64,10 +62,10 @@ class SandboxKey:
     mode: str = "hedge_mode"
     kind: str = "ordinary"
     ips: tuple[str, ...] = ANYWHERE
-    """Addresses it may be used from (networks in CIDR notation); an empty tuple is a key bound to none."""
+    """The addresses from which it may be used (networks in CIDR notation); empty for a key bound to none."""
 
     def public(self) -> dict[str, Any]:
-        """The key as `tradetui sandbox` prints it."""
+        """Return the key as `tradetui sandbox` prints it."""
         shown = asdict(self) | {"permissions": sorted(self.permissions)}
         del shown["ips"]
         return shown
@@ -84,7 +82,7 @@ def made_key(
     passphrase: str = "",
     ips: tuple[str, ...] = ANYWHERE,
 ) -> SandboxKey:
-    """A key whose texts follow from seed and name."""
+    """Make a key whose texts follow from seed and name."""
     digest = hashlib.sha256(f"{seed}/{name}/{uid}".encode()).hexdigest()
     api_key, secret = f"bg_{digest[:32]}", digest[32:] + digest[:32]
     passphrase = passphrase or f"Sandbox{digest[:8]}"
@@ -92,7 +90,7 @@ def made_key(
 
 
 def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
-    """Raise Refusal if the key lacks the endpoint's permission, in the caller's language as the live exchange does."""
+    """Raise Refusal if the key lacks the endpoint's permission, in the caller's language like the live exchange."""
     if key.kind == "unified":
         raise Refusal(
             "40085", "You are in Unified Account mode, and the Classic Account API is not supported at this time"
@@ -111,7 +109,7 @@ def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
 
 
 class HttpCall(NamedTuple):
-    """A request without any transport: header names in lower case, `query` as on the wire.
+    """A request without a transport: header names in lower case, `query` as on the wire.
 
     `address` is empty within one process.
     """
@@ -125,7 +123,7 @@ class HttpCall(NamedTuple):
 
 
 def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> SandboxKey:
-    """The key a request is signed with; raises Refusal if it is unknown, not proven, or not allowed from there."""
+    """Return the key that signed a request; raises Refusal if it is unknown, not proven, or not allowed from there."""
     headers, body = request.headers, request.body
     name = headers.get("access-key", "")
     if not name:
@@ -143,7 +141,7 @@ def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> Sandbo
     key = next((key for key in keys if key.api_key == name), None)
     if key is None:
         raise Refusal("40037", "Apikey does not exist")
-    # The official SDKs sign the decoded query, other clients the encoded one; the live exchange takes both.
+    # The official SDKs sign the decoded query, other clients the encoded one; the live exchange accepts both.
     signed = {request.query, unquote(request.query)}
     prehashes = (prehash(stamp, request.method, request.path, query, body) for query in signed)
     expected = (sign_hmac(key.secret, message) for message in prehashes)
@@ -151,7 +149,7 @@ def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> Sandbo
         raise Refusal("40009", "sign signature error")
     if not hmac.compare_digest(headers["access-passphrase"].encode(), key.passphrase.encode()):
         raise Refusal("40012", "apikey/password is incorrect")
-    # Public clients leave the header out of requests without a body, and the live exchange answers them.
+    # Public clients omit the header in requests without a body, and the live exchange answers them.
     if body and "application/json" not in headers.get("content-type", ""):
         raise Refusal("40007", "Invalid Content_Type")
     if (headers.get("paptrading") == "1") != (key.kind == "demo"):
@@ -162,7 +160,7 @@ def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> Sandbo
 
 
 def _within(address: str, networks: Iterable[str]) -> bool:
-    """Whether an address is in one of the networks; a name that is no address (as of a local socket) is in all."""
+    """Whether an address is in one of the networks; a name that is not an address (as of a local socket) always is."""
     try:
         here = ipaddress.ip_address(address)
     except ValueError:
@@ -173,7 +171,7 @@ def _within(address: str, networks: Iterable[str]) -> bool:
 SECOND_MS: Final = 1_000
 MINUTE_MS: Final = 60_000
 RECOVERY_MS: Final = ADDRESS_LOCKOUT_S * SECOND_MS
-"""How long an address with too many calls is refused (five minutes), whether it goes on calling or not."""
+"""Milliseconds for which an address with too many calls is refused (five minutes), even if it keeps calling."""
 
 
 class ArrivalCounts:
@@ -183,7 +181,7 @@ class ArrivalCounts:
         self._arrivals: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
 
     def admit(self, endpoint: Endpoint, who: str, now_ms: int, *, is_copy_trader: bool) -> int | None:
-        """Count a call; gives how many are left in this second, or None where this one is too many."""
+        """Count a call; return how many are left in this second, or None if this one is too many."""
         allowed = endpoint.limit.per_second
         if is_copy_trader and endpoint.limit.copy_trader is not None:
             allowed = endpoint.limit.copy_trader
@@ -202,7 +200,7 @@ class AddressCounts:
         self._refused_until: dict[str, int] = {}
 
     def admit(self, address: str, now_ms: int) -> bool:
-        """Count a call; gives whether it is let in. The first beyond the limit shuts the address out for a while."""
+        """Count a call; True if it is admitted. The first call beyond the limit locks the address out for a while."""
         if now_ms < self._refused_until.get(address, now_ms):
             return False
         arrivals = self._arrivals[address]

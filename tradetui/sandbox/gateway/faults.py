@@ -1,8 +1,8 @@
-"""Faults of the embedded exchange: which answers they change and how, drawn by rates or planned by a test.
+"""Faults of the embedded exchange: which replies they change and how, drawn by rates or planned by a test.
 
-What a fault of a call does stands in `sandbox/app.py`: `_admit_caller` refuses the call, `answer`, `_enveloped` and
-`_read` change the answer, `__call__` breaks its bytes or the connection. A fault changes what is returned and never
-what is kept. Faults of a reversal stand in `books/reversal`.
+A call's fault takes effect in `sandbox/app.py`: `_admit_caller` refuses the call, `answer`, `_enveloped` and `_read`
+change the reply, `__call__` breaks its bytes or the connection. A fault changes the reply and never the stored state.
+A reversal's fault takes effect in `books/reversal`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tradetui.sandbox.books.reversal import ReversalFault
 
 
 class CallFault(StrEnum):
-    """A fault of any call, by the name that `tradetui sandbox --fault` takes.
+    """A fault of any call, by its name in `tradetui sandbox --fault`.
 
-    What is dropped, or gets a 5xx, may have been carried out before (`-after`) or has not reached the exchange.
+    A call that is dropped or gets a 5xx was carried out first (`-after`) or has not reached the exchange.
     """
 
     DELAY = "delay"
@@ -40,11 +40,11 @@ FaultT = TypeVar("FaultT", CallFault, ReversalFault)
 
 
 class InvalidFault(ValueError):
-    """A fault's name that does not exist, or a rate that is no probability; the message says what there is."""
+    """The fault does not exist, or its rate is not a probability; the message lists the valid ones."""
 
 
 class ConnectionDropped(ConnectionResetError):
-    """The connection ended without an answer; raised in process, where there is no socket to close."""
+    """The connection ended without a reply; raised in process, where there is no socket to close."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class _Planned:
 class Faults:
     """Decides which fault a call has: the first planned one for it, or else one drawn by the rates.
 
-    `rates` is kind to probability (0 to 1). Raises InvalidFault for an unknown kind.
+    `rates` maps kinds to probabilities (0 to 1). Raises InvalidFault for an unknown kind.
     """
 
     def __init__(self, rates: Mapping[str, float], seed: int) -> None:
@@ -66,14 +66,14 @@ class Faults:
         self._planned: list[_Planned] = []
 
     def plan(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
-        """Plan a fault for the next calls of an endpoint, by catalogue name, or of any; `times` is at least one.
+        """Plan a fault for the next calls of an endpoint (by catalogue name) or of any; `times` is at least one.
 
-        A call uses it up even where the fault has no effect on it. Raises InvalidFault.
+        A call uses it up even if the fault has no effect on it. Raises InvalidFault.
         """
         self._planned.append(_Planned(_fault_kind(kind), endpoint, times))
 
     def take_for_call(self, endpoint: str) -> CallFault | None:
-        """The fault of a call, None mostly; one that was planned is used up."""
+        """Return the fault of a call, mostly None; a planned fault is used up."""
         return self._take(endpoint, CallFault)
 
     def take_for_reversal(self) -> ReversalFault | None:
@@ -87,13 +87,13 @@ class Faults:
                     self._planned.remove(planned)
                 return planned.kind
         rates = {kinds(name): rate for name, rate in self.rates.items() if name in tuple(kinds)}
-        # Every kind draws, and one of those that hit is chosen: else the first would hide the others.
+        # Every kind draws, and one of the hits is chosen; otherwise the first kind would hide the others.
         hits = [kind for kind, rate in rates.items() if self._rng.random() < rate]
         return self._rng.choice(hits) if hits else None
 
 
 def parse_faults(fault_list: str) -> dict[str, float]:
-    """Read `KIND=RATE,KIND=RATE`, where a kind alone is certain; raises InvalidFault, which names the error."""
+    """Parse `KIND=RATE,KIND=RATE`, where a kind alone is certain; raises InvalidFault, which names the error."""
     rates: dict[str, float] = {}
     for entry in filter(None, (part.strip() for part in fault_list.split(","))):
         name, equals, rate = entry.partition("=")

@@ -1,4 +1,4 @@
-"""Values of requests, read without trust: plain digits of a length that costs nothing, and JSON bodies of strings."""
+"""Values of requests, parsed without trust: plain digits of limited length, and JSON bodies of strings."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _AMOUNT: Final = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
 def whole_number(text: str) -> int | None:
-    """A whole number of at most nineteen digits, as ids and times are; None for anything else."""
+    """Parse a whole number of at most nineteen digits, such as an id or a time; None for anything else."""
     return int(text) if _WHOLE.fullmatch(text) else None
 
 
 def positive_amount(text: str) -> Decimal | None:
-    """A size or price above nothing, without sign or exponent; None for anything else."""
+    """Parse a positive size or price without sign or exponent; None for anything else."""
     value = Decimal(text) if _AMOUNT.fullmatch(text) else None
     return value if value else None
 
 
 def parsed(body: bytes) -> Any:
-    """The JSON value of a body; raises Refusal."""
+    """Parse the JSON of a body; raises Refusal."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -34,7 +34,7 @@ def parsed(body: bytes) -> Any:
 
 
 def parameters(body: Any, *, lists: Container[str] = ()) -> dict[str, str]:
-    """The parameters of an object but for its `lists`, empty ones left out; raises Refusal for one that is no text."""
+    """Return an object's parameters without its `lists` and empty ones; raises Refusal for one that is not text."""
     if not isinstance(body, dict):
         raise Refusal("40017", "Parameter verification failed body")
     values = {name: value for name, value in body.items() if name not in lists and value is not None}
@@ -52,7 +52,7 @@ def required(values: Mapping[str, str], *names: str) -> None:
 
 
 def word(name: str, text: str, choices: Iterable[str]) -> str:
-    """The choice that equals the text in any case; raises Refusal."""
+    """Return the choice that equals the text without case; raises Refusal."""
     choice = next((choice for choice in choices if choice.lower() == text.lower()), None)
     if choice is None:
         raise Refusal("40020", f"Parameter {name} error")

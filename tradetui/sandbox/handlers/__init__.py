@@ -1,4 +1,4 @@
-"""Answers to requests: the rows of reads, the results of writes, and the rules each parameter is held to.
+"""Answers requests: the rows of reads, the results of writes, and the rules of each parameter.
 
-The rules are this side's own reading of the interface, held to the document by a table in the tests.
+The rules are a separate reading of the interface; a table in the tests checks them against the document.
 """

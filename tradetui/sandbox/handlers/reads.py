@@ -1,4 +1,4 @@
-"""Answers to reads: an account's rows, filtered and paged by the rules, or one row of the market or the account."""
+"""Answers reads: an account's rows, filtered and paged by the rules, or one row of the market or the account."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read(
     now_ms: int,
     live: bool,
 ) -> Any:
-    """The payload of a read; raises Refusal."""
+    """Return the payload of a read; raises Refusal."""
     call = ReadCall(exchange_state, key, name, checked(name, parameters, live=live), now_ms)
     return _page(call, PAGED_ROWS[name], RULES[name], live) if name in PAGED_ROWS else _UNPAGED[name](call)
 
@@ -85,7 +85,7 @@ def _page(call: ReadCall, paged_rows: PagedRows, rules: Rules, live: bool) -> An
         filters.append(_ended_by(paged_rows.time_field, end))
     rows: Iterable[Row] = exchange_state.rows(call.uid, paged_rows.name, values.get("productType", ""))
     if start is not None:
-        # Rows are newest first: none after the first older one is of the page.
+        # Rows are newest first, so the page ends at the first older one.
         rows = takewhile(_begun_by(paged_rows.time_field, start), rows)
     for is_kept in filters:
         rows = filter(is_kept, rows)
@@ -109,7 +109,7 @@ def _check_symbol(call: ReadCall) -> None:
 
 
 def _begun_by(field: str, start: int) -> RowFilter:
-    # Milliseconds have had thirteen digits since 2001: as texts they stand in the same order.
+    # Milliseconds have had thirteen digits since 2001, so their texts sort like the numbers.
     earliest = f"{start:013d}"
     return lambda row: bool(row[field] >= earliest)
 
@@ -124,10 +124,10 @@ def _equal(field: str, value: str) -> RowFilter:
 
 
 def _special_filters(call: ReadCall) -> list[RowFilter]:
-    """The filters beyond one parameter equal to the field of its name."""
+    """Return the filters that do more than compare a field with the parameter of its name."""
     values, kept = call.values, []
     if call.name in _BY_ORDER:
-        # When both are sent, orderId prevails.
+        # If both are sent, orderId takes precedence.
         id_name = next((name for name in ("orderId", "clientOid") if name in values), None)
         if id_name is not None:
             kept.append(_equal(id_name, values[id_name]))

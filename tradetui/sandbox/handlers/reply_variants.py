@@ -11,21 +11,21 @@ from tradetui.sandbox.books.orders import PROFIT_LOSS, TRAILING
 from tradetui.sandbox.handlers.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
 
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
-"""Endpoints whose documented envelope says `message` where all others say `msg`."""
+"""Endpoints whose documented envelope has `message` instead of `msg`."""
 _NUMBER: Final = "\ue000"
-"""Marks, at both ends, a text that is written as a JSON number, digit by digit; no row of the exchange holds it."""
+"""Marks both ends of a text that is written as a JSON number, digit by digit; no row of the exchange contains it."""
 _MARKED: Final = re.compile(f'"{_NUMBER}(-?[0-9]+(?:\\.[0-9]+)?){_NUMBER}"')
 
 
 def envelope_bytes(name: str, envelope: Mapping[str, Any]) -> bytes:
-    """The envelope as JSON; numbers keep the digits of the exchange's own text."""
+    """Write the envelope as JSON; numbers keep the digits of the exchange's own text."""
     text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
-    # Lone surrogates, which JSON can smuggle in, have no bytes of their own.
+    # Lone surrogates, possible in JSON, cannot be encoded.
     return (_MARKED.sub(r"\1", text) if name == "convert.history" else text).encode("utf-8", "replace")
 
 
 def in_dialect(name: str, payload: Any, live: bool) -> Any:
-    """The payload in one of the dialects; its rows are not changed."""
+    """Return the payload in one of the dialects; its rows are not changed."""
     change = (_LIVE if live else _DOCUMENTED).get(name)
     if name == "futures.live_triggers" and live and payload["entrustedList"]:
         return {"entrustedList": payload["entrustedList"]}
@@ -46,7 +46,7 @@ def _documented_order(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _documented_trigger(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A trigger order with the fields that the document gives to its type and status, all of them text."""
+    """Return a trigger order with the documented fields of its type and status, all as text."""
     absent = {"price"} if row["planType"] in TRAILING else {"callbackRatio"}
     if row["planStatus"] != "executed":
         absent.add("baseVolume")
@@ -56,7 +56,7 @@ def _documented_trigger(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _open_or_close(row: Mapping[str, Any], *, closes: bool) -> str:
-    """The document's trade side for orders; it has those of one-way mode for fills only."""
+    """Return the document's trade side for orders; it documents those of one-way mode for fills only."""
     trade_side: str = row["tradeSide"]
     return ("close" if closes else "open") if trade_side.endswith("_single") else trade_side
 

@@ -1,6 +1,6 @@
 """The parameters of every read, as the exchange documents them: names, words, numbers, spans and pages.
 
-Written apart from the client's request models on purpose: a misreading there must not be one here too.
+They are deliberately separate from the client's request models, so that a misreading there is not repeated here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ PAGE_AND_SPAN: Final = ("limit", "idLessThan", "startTime", "endTime")
 
 
 class Paging(NamedTuple):
-    """Default and greatest page size; `capped` returns the greatest for a larger one, instead of refusing.
+    """Default and maximum page size; if `capped`, a larger one gives the maximum instead of a refusal.
 
     `first` is the idLessThan of the first page.
     """
@@ -72,7 +72,7 @@ class Paging(NamedTuple):
 
 
 def page_size(paging: Paging, values: Mapping[str, str]) -> int:
-    """The number of rows of a page; raises Refusal."""
+    """Return the number of rows of a page; raises Refusal."""
     text = values.get("limit")
     if text is None:
         return paging.default
@@ -87,9 +87,9 @@ def page_size(paging: Paging, values: Mapping[str, str]) -> int:
 
 
 def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
-    """The id below which the page begins, or None for the first page; raises Refusal.
+    """Return the id below which the page begins, or None for the first page; raises Refusal.
 
-    Ids grow with time, so the id of a row that has left the book since still marks its page.
+    Ids grow with time, so the id of a row that has since left the book still marks its page.
     """
     text = values.get("idLessThan")
     if text is None or text == paging.first:
@@ -101,11 +101,11 @@ def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
 
 
 class Span(NamedTuple):
-    """The rule of one endpoint's startTime and endTime, which lie `days` apart at most.
+    """The rule of one endpoint's startTime and endTime, at most `days` apart.
 
-    `ends`: whether they are free, go together, or are required. `one_missing`: the default of the missing one.
-    `both_missing`: the default of both. `window_days`: nothing older can be read. `after_binding`: a managed
-    sub-account reads nothing from before it was bound.
+    `ends` is whether they are free, go together, or are required. `one_missing` is the default of a missing one,
+    `both_missing` that of both. `window_days` limits how far back can be read. `after_binding` means that a managed
+    sub-account cannot read before its binding.
     """
 
     days: int
@@ -117,7 +117,7 @@ class Span(NamedTuple):
 
 
 def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | None) -> tuple[int | None, int | None]:
-    """Start and end of a read in milliseconds, both included, None where open; raises Refusal."""
+    """Return start and end of a read in milliseconds, both included, None if open; raises Refusal."""
     start, end = _moment(values, "startTime"), _moment(values, "endTime")
     if span.ends == "required":
         required(values, "startTime", "endTime")
@@ -162,7 +162,7 @@ def _moment(values: Mapping[str, str], name: str) -> int | None:
 
 
 class Rules(NamedTuple):
-    """One endpoint's parameters: required ones, optional ones, the words some are limited to, paging and span."""
+    """One endpoint's parameters: required, optional, limited to certain words; paging and span."""
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
@@ -236,7 +236,7 @@ RULES: Final[Mapping[str, Rules]] = {
 
 
 def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str, str]:
-    """The parameters of a read: empty ones left out, words as the document writes them; raises Refusal."""
+    """Return the parameters of a read without empty ones, words as documented; raises Refusal."""
     rules = RULES[name]
     taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
     # Unknown parameters are ignored, as on the live exchange.
@@ -260,6 +260,6 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
 
 
 def _documented_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
-    """The document's word for one in the dialect in use; raises Refusal."""
+    """Return the documented word for one in the dialect in use; raises Refusal."""
     documented_values = {live_values.get(choice, choice) if live else choice: choice for choice in choices}
     return documented_values[word(name, text, documented_values)]

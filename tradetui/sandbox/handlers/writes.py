@@ -1,4 +1,4 @@
-"""Answers to writes: the reversal, and what creates sub-accounts and keys. A write that is refused changes nothing."""
+"""Answers writes: the reversal, and the creation of sub-accounts and keys. A refused write changes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _VIRTUAL_PERMISSIONS: Final = frozenset({"spot_trade", "margin_trade", "contract
 
 
 def write(exchange_state: ExchangeState, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
-    """The payload of a write; raises Refusal."""
+    """Return the payload of a write; raises Refusal."""
     values = parsed(body)
     if name == "futures.reverse":
         return _reverse(exchange_state, key, values, faults)
@@ -92,7 +92,7 @@ class _RequestedSubaccount:
 
 
 def create_virtual_subaccounts(exchange_state: ExchangeState, account: Account, body: Any) -> Any:
-    """Create up to five virtual sub-accounts with a key each. Raises Refusal, and then creates none of them."""
+    """Create up to five virtual sub-accounts with a key each. If it raises Refusal, it creates none."""
     if not isinstance(body, list) or not body:
         raise Refusal("40017", "Parameter verification failed body")
     if len(body) > MAX_BATCH:
@@ -192,7 +192,7 @@ def _new_key(
     ips: tuple[str, ...] = (),
 ) -> SandboxKey:
     permissions = frozenset().union(*(_ALLOWS[permission] for permission in permission_names))
-    # The texts of a key follow from its name: with the count no two keys are the same.
+    # A key's texts follow from its name; the count makes each name unique.
     numbered = f"{name}-{len(exchange_state.keys)}"
     new_key = made_key(
         exchange_state.seed,
