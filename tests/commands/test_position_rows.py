@@ -17,11 +17,10 @@ from tradetui.wire.models.public import FundingRate
 STOPS, FUNDING = "futures.live_triggers", "futures.funding_rates"
 
 
-async def written(client: ScriptedClient) -> tuple[list[Position], ExchangeError | None, int]:
+async def written(client: ScriptedClient, **fields: str) -> tuple[list[Position], ExchangeError | None, int]:
     """The rows, the error that came behind them, and how many rows could not be read."""
-    client.rows["futures.positions", USDT] = [
-        ReportedPosition.from_row({"symbol": "BTCUSDT", "holdSide": "long", "total": "3", "posMode": "hedge_mode"})
-    ]
+    row = {"symbol": "BTCUSDT", "holdSide": "long", "total": "3", "posMode": "hedge_mode", **fields}
+    client.rows["futures.positions", USDT] = [ReportedPosition.from_row(row)]
     client.rows[STOPS, USDT] = [stop("profit_loss", "buy", "close")]
     client.rows[FUNDING, USDT] = [FundingRate.from_row({"symbol": "BTCUSDT", "fundingRate": "0.0001"})]
     positions: list[Position] = []
@@ -56,3 +55,10 @@ async def test_stops_that_cannot_be_decoded_are_counted() -> None:
     client.unreadable.add(STOPS)
     positions, error, undecodable = await written(client)
     assert len(positions) == 1 and error is None and undecodable == 1
+
+
+async def test_the_stop_of_a_position_is_written_where_those_that_wait_are_not_reported() -> None:
+    client = ScriptedClient()
+    client.failing[STOPS] = EndpointMissing("no", code="40404")
+    ((position,), *_) = await written(client, stopLoss="60000")
+    assert position.market.stop == Decimal(60_000), "as on the screen"

@@ -277,7 +277,7 @@ class Desk:
             waiting = self.triggers_reader.waiting or ()
             self._stop_views.update(self.triggers.snapshot, waiting)
             self.alerts.triggers_changed(self.triggers.snapshot, waiting, now_ms)
-            if self.triggers_reader.reports_waiting and not self.triggers_reader.some_waiting_unread:
+            if self.triggers_reader.reports_waiting and not self.triggers_reader.undecodable_waiting:
                 self._drop_gone(feed, (row.record.order_id for row in waiting), in_book=False)
         elif feed is self.fills:
             self.filled_orders.update(self.fills.snapshot)

@@ -277,7 +277,7 @@ async def test_one_plan_type_that_cannot_be_read_hides_no_waiting_triggers_of_th
     reader = triggers(client)
     reading = await reader.read()
     assert isinstance(reading.error, UnreadableReply)
-    assert (reading.undecodable_rows, reader.some_waiting_unread) == (1, True)
+    assert (reading.undecodable_rows, reader.undecodable_waiting) == (1, 1)
     assert [row.record.order_id for row in reader.waiting or ()] == [trigger(2).order_id]
 
 

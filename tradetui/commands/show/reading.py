@@ -15,19 +15,20 @@ from typing import Any, TypeVar
 
 from tradetui.commands.process.console import PageProgress
 from tradetui.desk.archive.coverage import HOUR_MS, TimeSpan
+from tradetui.desk.feeds.market_context import MarketContext
+from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
+from tradetui.desk.tables.table import TableName
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
-from tradetui.trading.position_figures import nearest_stop
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
-from tradetui.wire.models.futures import LiveTriggersRequest, TriggerOrder
 from tradetui.wire.models.futures_accounts import PositionsRequest
-from tradetui.wire.models.public import FundingRate, FundingRatesRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text import counted
@@ -138,13 +139,9 @@ async def held_positions(
     progress.undecodable_rows += reading.undecodable_rows
     progress.see_symbols(reader.parts.left_out, reader.parts.kept_symbols)
     positions, error = reading.rows, reading.error
-    for joined in (_with_stops, _with_funding) if with_market else ():
-        try:
-            positions = await joined(client, positions, progress)
-        except (EndpointMissing, PermissionRefused):
-            pass  # the exchange does not report it
-        except ExchangeError as problem:
-            error = error or problem
+    if with_market and positions:
+        positions, problem = await _with_market(client, positions, progress)
+        error = error or problem
     for position in positions:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():
@@ -153,39 +150,24 @@ async def held_positions(
         raise error
 
 
-async def _with_stops(
+async def _with_market(
     client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
-) -> Sequence[Position]:
-    waiting: dict[ProductType, list[TriggerOrder]] = {position.product_type: [] for position in positions}
-    for product_type, stops in waiting.items():
-        for plan_type in QUERIED_PLAN_TYPES:
-            async for reply in client.pages(LiveTriggersRequest(product_type=product_type, plan_type=plan_type)):
-                progress.undecodable_rows += len(reply.undecodable_rows)
-                stops += reply.rows
-    joined = []
-    for position in positions:
-        nearest = nearest_stop(position, waiting[position.product_type])
-        market = position.market._replace(stop_state=nearest.state, stop=nearest.price, stop_part=nearest.part)
-        joined.append(replace(position, market=market))
-    return joined
-
-
-async def _with_funding(
-    client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
-) -> Sequence[Position]:
-    rates: dict[tuple[ProductType, str], FundingRate] = {}
-    for product_type in dict.fromkeys(position.product_type for position in positions):
-        reply = await client.read(FundingRatesRequest(product_type=product_type))
-        progress.undecodable_rows += len(reply.undecodable_rows)
-        rates |= {(product_type, row.symbol.upper()): row for row in reply.rows}
-    joined = []
-    for position in positions:
-        rate = rates.get((position.product_type, position.symbol))
-        if rate is not None:
-            market = position.market._replace(funding_rate=rate.funding_rate, next_funding=rate.next_update)
-            position = replace(position, market=market)
-        joined.append(position)
-    return joined
+) -> tuple[Sequence[Position], Exception | None]:
+    """The positions as the desk joins them with the market, and why a part of that could not be read."""
+    product_types = tuple(dict.fromkeys(position.product_type for position in positions))
+    triggers_reader = TriggersReader(client, product_types, InlineDisk())
+    triggers = Feed(TableName.TRIGGERS, triggers_reader, interval=1.0, clock=client.clock)
+    market = MarketContext(client, product_types, triggers, triggers_reader)
+    error: Exception | None = None
+    try:
+        await triggers_reader.read_waiting()
+    except ExchangeError as problem:
+        error = problem
+    await market.funding_rates.poll()
+    if not isinstance(market.funding_rates.problem, EndpointMissing | PermissionRefused):
+        error = error or market.funding_rates.problem
+    progress.undecodable_rows += triggers_reader.undecodable_waiting + market.funding_rates.snapshot.undecodable_rows
+    return [market.joined(position) for position in positions], error
 
 
 class ReadingProgress:

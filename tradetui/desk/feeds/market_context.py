@@ -147,7 +147,7 @@ class MarketContext:
             return NearestStop(StopState.NOT_READ if not_read else StopState.UNREADABLE)
         of_product_type = (row.record for row in waiting if row.product_type is position.product_type)
         nearest = nearest_stop(position, of_product_type)
-        may_have_one = nearest.state is StopState.NONE and self._triggers_reader.some_waiting_unread
+        may_have_one = nearest.state is StopState.NONE and self._triggers_reader.undecodable_waiting > 0
         return NearestStop(StopState.UNREADABLE) if may_have_one else nearest
 
     def _take_tickers(self, rows: Sequence[ProductRow[Ticker]]) -> None:

@@ -91,9 +91,9 @@ class TriggersReader:
         return self._waiting_in_order
 
     @property
-    def some_waiting_unread(self) -> bool:
-        """Whether one that waits could not be read: then a position without a stop may have one."""
-        return any(kind.undecodable_waiting for kind in self._kinds)
+    def undecodable_waiting(self) -> int:
+        """How many that wait could not be read: then a position without a stop may have one."""
+        return sum(kind.undecodable_waiting for kind in self._kinds)
 
     async def attach(self, archive: Archive) -> None:
         for product_type in self._product_types:
@@ -122,7 +122,7 @@ class TriggersReader:
         note = self._write_buffer.trouble or left_out_sentence(
             self._product_types, self._left_out, symbols_of(row.record for row in rows)
         )
-        undecodable_rows = len(self._undecodable_rows) + sum(kind.undecodable_waiting for kind in self._kinds)
+        undecodable_rows = len(self._undecodable_rows) + self.undecodable_waiting
         return Reading(rows, undecodable_rows, note, errors[0] if errors else None, self._server_ms)
 
     async def _read_history(self, index: int, kind: _PlanKind) -> None:
@@ -143,6 +143,11 @@ class TriggersReader:
         kind.is_swept = kind.is_swept or kind.sweep_cursor is None
 
     async def _read_live(self) -> None:
+        if (unreadable := await self.read_waiting()) is not None:
+            raise unreadable
+
+    async def read_waiting(self) -> UnreadableReply | None:
+        """Read what waits; returns the error where of a plan type no row is readable, whose last good rows stay."""
         unreadable: UnreadableReply | None = None
         try:
             for kind in self._kinds:
@@ -152,10 +157,9 @@ class TriggersReader:
             self.reports_waiting, self._waiting_in_order = False, None
             for kind in self._kinds:
                 kind.waiting, kind.undecodable_waiting = (), 0
-        else:
-            self.reports_waiting = True
-            if unreadable is not None:
-                raise unreadable
+            return None
+        self.reports_waiting = True
+        return unreadable
 
     async def _read_waiting(self, kind: _PlanKind) -> UnreadableReply | None:
         """Read what waits; where a page has no readable row, the last good rows stay and the error is returned."""
