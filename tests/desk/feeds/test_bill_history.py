@@ -224,17 +224,16 @@ async def test_positions_that_ended_are_read_of_three_months_and_then_what_is_ne
     await history.attach(archive)
     client.failing[POSITIONS] = Unreachable("no route")
     with pytest.raises(Unreachable):
-        await history.read_page(0.0)
+        await history.read(0.0)
     assert not history.is_due(1.0)
     client.failing.clear()
-    while history.is_due(CLOSED_POSITIONS_EVERY_S):
-        await history.read_page(CLOSED_POSITIONS_EVERY_S)
+    assert history.is_due(CLOSED_POSITIONS_EVERY_S)
+    await history.read(CLOSED_POSITIONS_EVERY_S)
     assert archive.connection.execute("SELECT count(*) FROM closed_position").fetchone() == (10,)
     again = ClosedPositionHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
     await again.attach(archive)
     before = client.count(POSITIONS)
-    while again.is_due(0.0):
-        await again.read_page(0.0)
+    await again.read(0.0)
     assert client.count(POSITIONS) - before <= 2, "only what is new is read"
 
 

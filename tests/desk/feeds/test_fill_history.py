@@ -333,6 +333,24 @@ async def test_gaps_that_are_forgotten_while_one_of_them_is_read_do_not_come_bac
     assert not past.gaps
 
 
+async def test_a_page_that_came_before_all_was_forgotten_is_dropped_where_the_next_one_fails() -> None:
+    client = ScriptedClient(page=10)
+    client.rows[FILLS, USDT] = [fill(number) for number in range(10)]
+    past = history(client)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] += [fill(number) for number in range(100, 130)]
+
+    def forgets(name: str, request: object) -> None:
+        if getattr(request, "id_less_than", None) is not None:
+            past.forget()
+            raise Unreachable("gone")
+
+    client.before = forgets
+    with pytest.raises(Unreachable):
+        await past.read_newest(1.0)
+    assert (past.gaps, list(past.rows)) == ([], []), "older fills are to be read again as well"
+
+
 async def test_older_fills_are_missing_where_the_same_page_comes_again() -> None:
     class IgnoresCursor(ScriptedClient):
         async def read(self, request: Request[Any]) -> Reply[Any]:

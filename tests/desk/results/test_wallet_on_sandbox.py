@@ -74,8 +74,8 @@ class Trader:
             while await bills.read_gap(self.clock.monotonic()):
                 pass
         for ended in self.ended:
-            while ended.is_due(self.clock.monotonic()):
-                await ended.read_page(self.clock.monotonic())
+            if ended.is_due(self.clock.monotonic()):
+                await ended.read(self.clock.monotonic())
         while self.archive.advance_ledger(over_gaps=True):
             pass
 

@@ -262,6 +262,5 @@ class _PeriodReader:
         positions = ClosedPositionHistory(self.client, product_type, InlineDisk())
         await positions.attach(self.archive)
         with suppress(ExchangeError):
-            while positions.is_due(now):
-                await positions.read_page(now)
-                self.progress.page()
+            await positions.read(now)
+            self.progress.page()

@@ -1,6 +1,6 @@
 """Reads bills into the archive: the newest twice a minute, and between that the missing ones, page by page.
 
-The positions that ended, which tell the funding of single round trips, are read in between too, after these pages.
+The positions that ended, which tell the funding of single round trips, are read in between too, every five minutes.
 
 A reading of the newest is a gap from a minute before the last reading until now. A gap is read from its end to its
 beginning, and shortened with each page in the step that keeps the page's bills, so that a session takes it up where
@@ -26,7 +26,6 @@ from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, unix_ms
 from tradetui.wire.models.futures_accounts import (
-    ClosedPosition,
     ClosedPositionsRequest,
     FuturesBill,
     FuturesBillsRequest,
@@ -182,8 +181,6 @@ class ClosedPositionHistory:
         self._disk = disk
         self._archive: Archive | None = None
         self._until: int | None = None
-        self._walk: PageWalk[ClosedPosition] | None = None
-        self._began_ms = 0
         self._due_s = 0.0
 
     async def attach(self, archive: Archive) -> None:
@@ -192,36 +189,26 @@ class ClosedPositionHistory:
         self._archive = archive
 
     def is_due(self, now: float) -> bool:
-        """Whether a page is to be read at a moment of the monotonic clock."""
-        return self._archive is not None and (self._walk is not None or now >= self._due_s)
+        """Whether a pass is to begin at a moment of the monotonic clock."""
+        return self._archive is not None and now >= self._due_s
 
-    async def read_page(self, now: float) -> None:
-        """Read the next page of a pass; raises `ExchangeError`, and the next pass begins later."""
-        archive, page_walk = self._archive, self._walk
+    async def read(self, now: float) -> None:
+        """Read all that ended since the last pass; raises `ExchangeError`, keeping the pages that came."""
+        archive, now_ms = self._archive, self._client.server_clock.now_ms
         if archive is None:
             return
         self._due_s = now + CLOSED_POSITIONS_EVERY_S
-        if page_walk is None:
-            self._began_ms = now_ms = self._client.server_clock.now_ms
-            since = now_ms - _FIRST_SPAN_MS if self._until is None else self._until - _READ_AGAIN_MS
-            request = ClosedPositionsRequest(product_type=self.product_type, limit=_POSITIONS_A_PAGE)
-            page_walk = self._walk = walk(
-                self._client.read, request, now_ms=now_ms, start_ms=max(since, now_ms - _FIRST_SPAN_MS), end_ms=now_ms
-            )
+        first = now_ms - _FIRST_SPAN_MS
+        since = first if self._until is None else max(first, self._until - _READ_AGAIN_MS)
+        request = ClosedPositionsRequest(product_type=self.product_type, limit=_POSITIONS_A_PAGE)
         try:
-            reply = await page_walk.next()
-            if reply is not None:
+            async for reply in walk(self._client.read, request, now_ms=now_ms, start_ms=since, end_ms=now_ms):
                 refuse_unreadable(reply)
-            until = self._began_ms if page_walk.over else None
-            rows = () if reply is None else reply.rows
-            await self._disk.run(archive.add_closed_positions, self.product_type, rows, until)
-        except (ExchangeError, sqlite3.Error, OSError) as problem:
-            self._walk = None
-            if isinstance(problem, ExchangeError):
-                raise
+                await self._disk.run(archive.add_closed_positions, self.product_type, reply.rows, None)
+            await self._disk.run(archive.add_closed_positions, self.product_type, (), now_ms)
+        except (sqlite3.Error, OSError):
             return  # the disk may be full; a later pass reads them again
-        if until is not None:
-            self._walk, self._until = None, until
+        self._until = now_ms
 
 
 class BillsReader:
@@ -259,4 +246,4 @@ class BillsReader:
                 await behind.read_gap(now)
         due = next((positions for positions in self._closed_positions if positions.is_due(now)), None)
         if due is not None:
-            await due.read_page(now)
+            await due.read(now)

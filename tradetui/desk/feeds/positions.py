@@ -160,11 +160,7 @@ class PositionsReader:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
         if history.read_at is None:
             raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
-        running_sum = await self._sum_with_new_fills(history)
-        undecodable_rows = len(history.undecodable_pages.undecodable_rows)
-        return ProductPart(
-            running_sum.positions(), undecodable_rows, history.server_ms, history.left_out, history.kept_symbols
-        )
+        return history.part((await self._sum_with_new_fills(history)).positions())
 
     async def _sum_with_new_fills(self, history: FillHistory) -> _RunningSum:
         """The running sum with the fills that came since; begun anew where it cannot simply be continued.

@@ -20,8 +20,9 @@ from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.feeds.archive_writing import LedgerUpkeep, UndecodablePages, WriteBuffer, refuse_unreadable
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.polling.feed import StillReading
-from tradetui.desk.feeds.polling.multi_product import symbols_of
+from tradetui.desk.feeds.polling.multi_product import ProductPart, symbols_of
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
+from tradetui.desk.tables.rows.row_source import FeedRowT
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.exchange.paging import SAME_PAGE_AGAIN
@@ -59,10 +60,6 @@ class FillHistory:
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
-        self.left_out: set[str] = set()
-        """The symbols of rows that came and are named like other product types'."""
-        self.kept_symbols: set[str] = set()
-        """The symbols of rows that came and were kept."""
         self.changes = 0
         """Grows whenever `rows` become others."""
         self.added: deque[FuturesFill] | None = None
@@ -72,6 +69,8 @@ class FillHistory:
         self._disk = disk
         self.ledger_upkeep = LedgerUpkeep(product_type, disk)
         self.write_buffer = WriteBuffer(FuturesFill, disk)
+        self._left_out: set[str] = set()
+        self._kept_symbols: set[str] = set()
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
         self.corrections = Corrections(client.clock)
@@ -97,6 +96,11 @@ class FillHistory:
         """A note on fills in memory that came again with other figures; empty where none did."""
         return self.corrections.sentence(self._rows)
 
+    def part(self, rows: Sequence[FeedRowT] = ()) -> ProductPart[FeedRowT]:
+        """These rows as the product type's, with all that its replies have shown."""
+        undecodable_rows = len(self.undecodable_pages.undecodable_rows)
+        return ProductPart(rows, undecodable_rows, self.server_ms, self._left_out, self._kept_symbols)
+
     @property
     def unsaved(self) -> list[FuturesFill]:
         """The fills that the archive does not have yet, or not as they are now."""
@@ -120,7 +124,15 @@ class FillHistory:
     async def read_newest(self, now: float) -> None:
         """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
         async with self._turn:
-            await self._read_newest(now)
+            known = self._newest
+            until = None if known is None else unix_ms(time_of(known.record) - OVERLAP)
+            self.server_ms = await self._read_back(Gap("", until), 1 if known is None else PAGES_AT_ONCE)
+            self.read_at = now
+            if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
+                self._read_until = max(self._read_until, self.server_ms or 0)
+            if self.write_buffer.archive is not None and self.server_ms is not None:
+                archive, has_gaps = self.write_buffer.archive, bool(self.gaps)
+                await self.ledger_upkeep.bring_forward(archive, self.server_ms, has_gaps=has_gaps)
             await self._read_undecodable(now)
 
     async def read_gap(self) -> bool:
@@ -130,21 +142,11 @@ class FillHistory:
             if gap is None:
                 return False
             try:
-                reply = await self._page(self._request(None), gap.cursor)
-                if reply.cursor in (None, gap.cursor):
-                    refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
+                await self._read_back(gap, 1)
             except (Rejected, UnreadableReply):
                 # It goes last, since another may be answered, and is never taken for closed.
                 self.gaps.sort(key=lambda other: other is gap)
                 raise
-            rows = self._tagged(reply)
-            done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
-            if done:
-                since = None if gap.until is None else max(gap.until, self._proven_until.get(gap.until, 0))
-                self._note_lost(since, rows, gap.cursor)
-            rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
-            self.gaps = [*rest, *(other for other in self.gaps if other is not gap)]
-            await self._keep(rows)
             return True
 
     def follow(self) -> deque[FuturesFill]:
@@ -197,53 +199,51 @@ class FillHistory:
         rows = [row for row in self._rows.values() if row.record.trade_id == gap.cursor]  # of several symbols, perhaps
         return bool(rows) and all(_reaches([row], gap.until) for row in rows)
 
-    async def _read_newest(self, now: float) -> None:
-        """Read pages back to the newest known fill and a minute further; what is not reached becomes a gap."""
-        known = self._newest
-        until = None if known is None else unix_ms(time_of(known.record) - OVERLAP)
-        request = self._request(until)
-        arrived_rows: list[ProductRow[FuturesFill]] = []
-        cursor: str | None = None
+    async def _read_back(self, gap: Gap, most_pages: int) -> int | None:
+        """Read pages of a gap and keep their rows with what is left of it; the newest fills are a gap without a cursor.
+
+        Returns the exchange's time (Unix ms) of the first page. Raises `ExchangeError`, keeping what had come by then.
+        """
+        beginning, newest = self._beginnings, self._newest
+        rest: Gap | None = gap
+        rows: list[ProductRow[FuturesFill]] = []
         server_ms: int | None = None
-        for _ in range(PAGES_AT_ONCE if known is not None else 1):
+        while rest is not None and most_pages > 0:
+            request = self._request(rest)
             try:
-                reply = await self._page(request, cursor)
-                refuse_unreadable(reply)
+                reply = await self._page(request)
+                is_last = not reply.count or reply.cursor in (None, rest.cursor)
+                if is_last or not rest.cursor:
+                    refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
             except ExchangeError as problem:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
                     self._may_ask_since = False
-                await self._keep(arrived_rows, None if cursor is None else Gap(cursor, until))
+                if beginning == self._beginnings:
+                    await self._keep(rows, gap, rest)
                 raise
-            if server_ms is None:
-                server_ms = reply.request_time
-            rows = self._tagged(reply)
-            arrived_rows += rows
-            is_last_page = not reply.count or reply.cursor in (None, cursor)
+            most_pages -= 1
+            server_ms = server_ms or reply.request_time
+            rows += self._tagged(reply)
             # A bounded read that does not fill a page has given all that is new, if the newest known fill is among it.
             is_short = request.start_time is not None and reply.count < self._page_size
-            known_came_again = known is not None and any(row.row_id == known.row_id for row in arrived_rows)
-            if is_last_page or _reaches(rows, until) or (is_short and known_came_again):
-                cursor = None
-                break
-            cursor = reply.cursor
-        if cursor is None and until is not None:
-            self._note_lost(max(until, self._read_until - _OVERLAP_MS), arrived_rows, "")
-        await self._keep(arrived_rows, None if cursor is None else Gap(cursor, until))
-        self.read_at, self.server_ms = now, server_ms
-        if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
-            self._read_until = max(self._read_until, server_ms or 0)
-        if self.write_buffer.archive is not None and server_ms is not None:
-            await self.ledger_upkeep.bring_forward(self.write_buffer.archive, server_ms, has_gaps=bool(self.gaps))
+            known_came_again = newest is not None and any(row.row_id == newest.row_id for row in rows)
+            is_last = is_last or _reaches(rows, gap.until) or (is_short and known_came_again)
+            rest = None if is_last or reply.cursor is None else Gap(reply.cursor, gap.until)
+        if rest is None:
+            self._note_lost(gap, rows)
+        await self._keep(rows, gap, rest)
+        return server_ms
 
-    def _note_lost(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
-        """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
-
-        `rows` are the last ones read; where there are none, `above` is the cursor of that request.
-        """
-        kept_from = self._client.server_clock.now_ms - NINETY_DAYS_MS
-        if until is not None and (_reaches(rows, until) or until + _OVERLAP_MS >= kept_from):
-            return
+    def _note_lost(self, gap: Gap, rows: Sequence[ProductRow[FuturesFill]]) -> None:
+        """Take note of fills that ended with these rows before the end of a gap: those not kept any longer are lost."""
+        until, above, kept_from = gap.until, gap.cursor, self._client.server_clock.now_ms - NINETY_DAYS_MS
+        if until is not None:
+            until = max(until, self._proven_until.get(until, 0) if above else self._read_until - _OVERLAP_MS)
+            if _reaches(rows, until) or until + _OVERLAP_MS >= kept_from:
+                return
+        elif not above:
+            return  # nothing was ever read: the past is no gap between fills
         if rows:
             kept_from, above = min(kept_from, *(unix_ms(time_of(row.record)) for row in rows)), ""
         self.lost.append(Gap(above, until, kept_from))
@@ -254,46 +254,50 @@ class FillHistory:
         if page is None:
             return
         try:
-            reply = await self._page(self._request(None), page.gap.cursor)
+            reply = await self._page(self._request(page.gap))
         except ExchangeError:
             return
         if not reply.undecodable_rows:
             self.undecodable_pages.decoded(page)
         await self._keep(self._tagged(reply))
 
-    async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
-        page_request = request if cursor is None else request.changed(id_less_than=cursor)
-        beginning = self._beginnings
-        reply = await self._client.read(page_request)
+    async def _page(self, request: FuturesFillsRequest) -> Reply[FuturesFill]:
+        cursor, beginning = request.id_less_than, self._beginnings
+        reply = await self._client.read(request)
         self._check_not_forgotten(beginning)
         if cursor is not None and reply.cursor == cursor and reply.count >= self._page_size:
             raise UnreadableReply(SAME_PAGE_AGAIN, endpoint="futures.fills")
         self.pages_read += 1
         self.undecodable_pages.note(reply, cursor)
-        self.left_out.update(reply.left_out)
-        self.kept_symbols |= symbols_of(reply.rows)
+        self._left_out.update(reply.left_out)
+        self._kept_symbols |= symbols_of(reply.rows)
         return reply
 
-    def _request(self, until: int | None) -> FuturesFillsRequest:
-        now_ms = self._client.server_clock.now_ms
-        # Beyond now lies a fill whose time was given wrong: nothing would ever come after it.
-        bounded = self._may_ask_since and until is not None and 0 <= now_ms - until <= _LONGEST_START_MS
+    def _request(self, gap: Gap) -> FuturesFillsRequest:
+        """The request for the newest page of a gap: below its cursor, or only for what is new where there is none."""
+        now_ms, until = self._client.server_clock.now_ms, gap.until
         # A session begins with a whole page: what the one before it read wrong last is read again.
-        if not bounded or self.read_at is None:
-            return FuturesFillsRequest(product_type=self.product_type)
-        # Only what is new has to be sent and read; where nothing is new that is next to nothing.
-        return FuturesFillsRequest(product_type=self.product_type, start_time=until)
+        may_ask = self._may_ask_since and self.read_at is not None and not gap.cursor
+        # Beyond now lies a fill whose time was given wrong: nothing would ever come after it.
+        bounded = may_ask and until is not None and 0 <= now_ms - until <= _LONGEST_START_MS
+        return FuturesFillsRequest(
+            product_type=self.product_type, id_less_than=gap.cursor or None, start_time=until if bounded else None
+        )
 
     def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
         rows = [ProductRow(self.product_type, fill) for fill in reply.rows]
         return [known if (known := self._rows.get(row.row_id)) == row else row for row in rows]
 
-    async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None) -> None:
-        """Keep rows together with the note of what is missing below them."""
+    async def _keep(
+        self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None, rest: Gap | None = None
+    ) -> None:
+        """Keep rows of a gap together with the note of what is left of it."""
         beginning = self._beginnings
-        if gap is not None:
-            self.gaps.insert(0, gap)
-            self._proven_until.setdefault(gap.until, self._read_until - _OVERLAP_MS)
+        self.gaps = [other for other in self.gaps if other is not gap]
+        if rest is not None and rest.cursor:
+            self.gaps.insert(0, rest)
+            if gap is not None and not gap.cursor:
+                self._proven_until.setdefault(rest.until, self._read_until - _OVERLAP_MS)
         latest = self._latest(rows)
         newest, corrections = self._newest, self.corrections
         confirmed = [] if newest is None else corrections.release_old(latest, time_of(newest.record) - OVERLAP)

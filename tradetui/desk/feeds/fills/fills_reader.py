@@ -33,12 +33,7 @@ class FillsReader:
             self._changes_merged = self._changes
         histories = self._histories.values()
         for history in histories:
-            self._parts.last[history.product_type] = ProductPart(
-                undecodable_rows=len(history.undecodable_pages.undecodable_rows),
-                server_ms=history.server_ms,
-                left_out=history.left_out,
-                kept_symbols=history.kept_symbols,
-            )
+            self._parts.last[history.product_type] = history.part()
         disk_troubles = (history.write_buffer.trouble for history in histories)
         notes = [*disk_troubles, note, *(history.correction for history in histories)]
         return self._parts.reading(self._rows, error, next(filter(None, notes), ""))
