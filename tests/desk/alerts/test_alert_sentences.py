@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 import pytest
@@ -11,7 +12,6 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.alerts.alerts import RuleRow, rule_columns
 from tradetui.desk.alerts.detection.alert_sentences import (
     FillGroups,
-    OrderFills,
     fills_sentence,
     order_gone_sentence,
     stop_leg,
@@ -19,9 +19,11 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.rules import LONGEST, Condition, RuleKind, one_sentence, rule_of
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, Precision
-from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.trading.positions import LONG, SHORT
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
 
 CLOSE_SHORT = {"symbol": "SOLUSDT", "side": "sell", "tradeSide": "close", "orderId": "7"}
 
@@ -32,9 +34,17 @@ def closing(number: int, size: str, price: str, profit: str, fee: str, at_ms: in
     return fill(number, at_ms, **row, feeDetail=fees)
 
 
-TWO_FILLS = OrderFills(
-    USDT,
-    (closing(1, "100.0", "138.600", "541.0000", "-8.3160"), closing(2, "23.0", "138.600", "124.4300", "-1.9127")),
+def one_order(*fills: FuturesFill, product_type: ProductType = USDT) -> FilledOrder:
+    return FilledOrder(newest_first(ProductRow(product_type, row) for row in fills))
+
+
+def records(filled: Iterable[FilledOrder]) -> list[list[FuturesFill]]:
+    """The fills of each order, oldest first."""
+    return [[row.record for row in order.fills[::-1]] for order in filled]
+
+
+TWO_FILLS = one_order(
+    closing(1, "100.0", "138.600", "541.0000", "-8.3160"), closing(2, "23.0", "138.600", "124.4300", "-1.9127")
 )
 
 
@@ -51,29 +61,29 @@ def test_fills_say_what_they_did() -> None:
     assert fills_sentence(TWO_FILLS) == (
         "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"
     )
-    opened = OrderFills(USDT, (fill(1, baseVolume="0.0423", price="84206.9"),))
+    opened = one_order(fill(1, baseVolume="0.0423", price="84206.9"))
     assert fills_sentence(opened) == "BTCUSDT LONG opened: bought 0.0423 at 84,206.9, fee -0.0600 USDT"
-    one_way = OrderFills(USDT, (fill(1, side="sell", tradeSide="sell_single", posMode="one_way_mode"),))
+    one_way = one_order(fill(1, side="sell", tradeSide="sell_single", posMode="one_way_mode"))
     assert fills_sentence(one_way) == "BTCUSDT: sold 1 at 100, fee -0.0600 USDT"
-    liquidated = OrderFills(USDT, (fill(1, side="buy", tradeSide="burst_close_long", profit="-5"),))
+    liquidated = one_order(fill(1, side="buy", tradeSide="burst_close_long", profit="-5"))
     assert fills_sentence(liquidated) == "BTCUSDT LONG liquidated: sold 1 at 100, profit -5.00, fee -0.0600 USDT"
 
 
 def test_a_coin_keeps_its_own_places() -> None:
     fees = [{"feeCoin": "BTC", "totalFee": "-0.00001234"}]
     row = {"symbol": "BTCUSD", "tradeSide": "close", "profit": "0.00123456"}
-    fills = OrderFills(COIN, (fill(1, **row, feeDetail=fees),))  # type: ignore[arg-type]
+    fills = one_order(fill(1, **row, feeDetail=fees), product_type=COIN)  # type: ignore[arg-type]
     assert fills_sentence(fills) == "BTCUSD LONG closed: sold 1 at 100, profit +0.00123456, fee -0.00001234 BTC"
 
 
 def test_the_price_is_the_average_by_size() -> None:
-    fills = OrderFills(USDT, (fill(1, price="100.10", baseVolume="1"), fill(2, price="100.2", baseVolume="3")))
+    fills = one_order(fill(1, price="100.10", baseVolume="1"), fill(2, price="100.2", baseVolume="3"))
     assert "bought 4 at 100.18, fee" in fills_sentence(fills)
-    assert fills.price == Decimal("100.175")
+    assert fills.record.price == Decimal("100.175")
 
 
 def test_a_word_nobody_knows_is_not_read_as_something_else() -> None:
-    strange = OrderFills(USDT, (fill(1, tradeSide="sideways"),))
+    strange = one_order(fill(1, tradeSide="sideways"))
     assert fills_sentence(strange).startswith("Fill of BTCUSDT, whose tradeSide 'sideways' is not known: 1 at 100")
 
 
@@ -133,15 +143,15 @@ def test_fills_of_one_order_within_two_seconds_are_one() -> None:
         groups.add(ProductRow(USDT, row), number * 0.9)
     assert groups.next_due_s == 2.0
     assert groups.take_due(1.9) == []
-    assert [group.fills for group in groups.take_due(2.0)] == [tuple(fills[:3])]
-    assert [group.fills for group in groups.take_due(10.0)] == [tuple(fills[3:])]
+    assert records(groups.take_due(2.0)) == [fills[:3]]
+    assert records(groups.take_due(10.0)) == [fills[3:]]
     assert groups.next_due_s is None
     groups.add(ProductRow(USDT, fill(1)), 0)
     groups.add(ProductRow(USDT, fill(2)), 0)
     assert len(groups.take_due(3)) == 2, "two orders are two"
     for symbol in ("BTCUSDT", "ETHUSDT"):
         groups.add(ProductRow(USDT, fill(1, symbol=symbol, orderId="")), 0)
-    assert len({group.key for group in groups.take_due(3)}) == 2, "a trade id is unique within a symbol at best"
+    assert len({group.fills[-1].row_id for group in groups.take_due(3)}) == 2, "a trade id is unique within a symbol at best"
 
 
 def test_what_one_order_closes_and_what_it_opens_are_two() -> None:
@@ -150,12 +160,12 @@ def test_what_one_order_closes_and_what_it_opens_are_two() -> None:
     opened = fill(2, NOW_MS, orderId="7", side="sell", tradeSide="open", baseVolume="20")
     for row in (closed, opened):
         groups.add(ProductRow(USDT, row), 0)
-    assert [group.fills for group in groups.take_due(3)] == [(closed,), (opened,)]
+    assert records(groups.take_due(3)) == [[closed], [opened]]
 
 
 def test_numbers_of_any_size_make_a_sentence() -> None:
     small, large = "0.000000000001", "9" * 15
-    fills = OrderFills(USDT, (fill(1, price="1e-30", baseVolume=large), fill(2, price="9e30", baseVolume=small)))
+    fills = one_order(fill(1, price="1e-30", baseVolume=large), fill(2, price="9e30", baseVolume=small))
     assert len(one_sentence(fills_sentence(fills))) <= LONGEST
 
 

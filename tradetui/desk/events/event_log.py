@@ -25,7 +25,6 @@ from typing import Any, Final, NamedTuple
 
 from tradetui.desk.alerts.detection.alert_detector import OrdersLook, WatchedOrder, watch_on
 from tradetui.desk.alerts.detection.alert_sentences import (
-    OrderFills,
     filled_text,
     fills_sentence,
     order_text,
@@ -37,7 +36,8 @@ from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, located
 from tradetui.desk.intents.states import ENDED, State, end_in
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.rows.product_row import RecordT
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.storage.sqlite_file import connect_existing, is_damage
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.fill_terms import effect_of_order
@@ -121,7 +121,8 @@ def _sentence(event: AccountEvent, precision_of: Callable[[str], Precision]) -> 
     match event.kind:
         case EventKind.FILL if event.product_type is not None:
             fill = FuturesFill.from_row(details)
-            return fills_sentence(OrderFills(event.product_type, (fill,)), precision_of(fill.symbol.upper()))
+            row = ProductRow(event.product_type, fill)
+            return fills_sentence(FilledOrder((row,)), precision_of(fill.symbol.upper()))
         case EventKind.TRIGGER:
             trigger = TriggerOrder.from_row(details)
             return trigger_sentence(trigger, precision=precision_of(trigger.symbol.upper()))

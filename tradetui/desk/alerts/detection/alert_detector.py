@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from tradetui.desk.alerts.detection.alert_sentences import (
     FillGroups,
-    OrderFills,
     fills_sentence,
     is_stop,
+    known_fees,
     order_fills,
     order_gone_sentence,
     stop_leg,
@@ -23,6 +23,7 @@ from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LINK_BACK, LOST_LINKS, LinkState
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
+from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
@@ -220,7 +221,7 @@ class AlertDetector:
         kind, symbol = condition.kind, condition.symbol
         for fill in self._fills.rows if kind is RuleKind.FILL else ():
             if symbol in ("", name := fill.record.symbol.upper()):
-                return fills_sentence(OrderFills(fill.product_type, (fill.record,)), self._precision_of(name))
+                return fills_sentence(FilledOrder((fill,)), self._precision_of(name))
         for trigger in self._triggers.rows if kind in (RuleKind.TRIGGER, RuleKind.STOP_CANCELLED) else ():
             is_cancelled = trigger_state(trigger.record) is TriggerState.CANCELLED
             if symbol in ("", name := trigger.record.symbol.upper()) and is_cancelled is (kind is not RuleKind.TRIGGER):
@@ -242,8 +243,8 @@ class AlertDetector:
         """The events that are complete now; each is given once."""
         events = []
         for fills in self._groups.take_due(now_s):
-            sentence = fills_sentence(fills, self._precision_of(fills.first.symbol.upper()))
-            events.append(_event(RuleKind.FILL, key=fills.key, sentence=sentence, fills=fills))
+            sentence = fills_sentence(fills, self._precision_of(fills.record.symbol.upper()))
+            events.append(_event(RuleKind.FILL, key=_key_of(fills), sentence=sentence, fills=fills))
         for row_id, (row, noticed_s) in tuple(self._cancelled.items()):
             if _is_confirmed(noticed_s, self._positions.read_at, now_s):
                 del self._cancelled[row_id]
@@ -260,12 +261,12 @@ class AlertDetector:
         if fills is None:
             return self._trigger_event(row, RuleKind.TRIGGER, order_fills(self._fills.rows, row.product_type, order_id))
         event = self._trigger_event(row, RuleKind.TRIGGER, fills)
-        return event._replace(kinds=frozenset({RuleKind.FILL, RuleKind.TRIGGER}), key=fills.key)
+        return event._replace(kinds=frozenset({RuleKind.FILL, RuleKind.TRIGGER}), key=_key_of(fills))
 
     def _filled(self, row_id: str, order: PendingOrder) -> Decimal:
         """How much of an order is filled, by what it said last and by its fills, in the base coin."""
         fills = order_fills(self._fills.rows, ProductType(row_id.partition("|")[0]), order.order_id)
-        return max(fills.size if fills else ZERO, order.base_volume or ZERO)
+        return max(fills.record.base_volume if fills else ZERO, order.base_volume or ZERO)
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
         if self._positions.read_at is None:
@@ -279,7 +280,7 @@ class AlertDetector:
         )
 
     def _trigger_event(
-        self, row: ProductRow[TriggerOrder], kind: RuleKind, fills: OrderFills | None = None
+        self, row: ProductRow[TriggerOrder], kind: RuleKind, fills: FilledOrder | None = None
     ) -> AlertEvent:
         order, symbol = row.record, row.record.symbol.upper()
         sentence = trigger_sentence(order, fills, self._precision_of(symbol))
@@ -293,7 +294,7 @@ def _event(
     key: str,
     sentence: str,
     symbol: str = "",
-    fills: OrderFills | None = None,
+    fills: FilledOrder | None = None,
     recurs: bool = False,
     alarm: bool = True,
     stays: bool = False,
@@ -303,7 +304,7 @@ def _event(
         kinds=frozenset({kind}),
         key=key,
         sentence=one_sentence(sentence),
-        symbol=fills.first.symbol.upper() if fills else symbol,
+        symbol=fills.record.symbol.upper() if fills else symbol,
         recurs=recurs,
         alarm=alarm,
         stays=stays,
@@ -311,10 +312,16 @@ def _event(
     )
 
 
-def _figures_of(fills: OrderFills) -> dict[str, str]:
+def _key_of(fills: FilledOrder) -> str:
+    """Identifies the fills in every session that sees them: their first one."""
+    return f"fill|{fills.fills[-1].row_id}"
+
+
+def _figures_of(fills: FilledOrder) -> dict[str, str]:
     """Size, price, profit and fees as exact text, for a command."""
-    figures: dict[str, Decimal | None] = {"size": fills.size, "price": fills.price, "profit": fills.profit}
-    figures |= {f"fee_{coin}": fee for coin, fee in islice(fills.fees.items(), FEE_COINS)}
+    sums = fills.record
+    figures: dict[str, Decimal | None] = {"size": sums.base_volume, "price": sums.price, "profit": sums.profit}
+    figures |= {f"fee_{coin}": fee for coin, fee in islice(known_fees(fills).items(), FEE_COINS)}
     known = {name: exact_digits(value) for name, value in figures.items() if value is not None}
     return {one_sentence(name): one_sentence(text) for name, text in known.items()}
 

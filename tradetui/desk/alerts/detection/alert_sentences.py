@@ -6,8 +6,7 @@ Groups the fills of one order that did the same within two seconds, so that they
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -21,9 +20,9 @@ from tradetui.desk.tables.cells.cell_format import (
     decimals,
     number,
 )
-from tradetui.desk.tables.rows.filled_order import average_price, fees_by_coin, row_id_of_order
-from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.contract_math import ZERO, is_dollar, known_sum
+from tradetui.desk.tables.rows.filled_order import FilledOrder, fees_by_coin, row_id_of_order
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
+from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.fill_terms import (
     CLOSING_PLANS,
     TradeAction,
@@ -44,109 +43,61 @@ MOST_PLACES: Final = 12
 """Places of an average price, whatever an exchange sends."""
 
 
-class OrderFills(NamedTuple):
-    """Fills of one order that did the same, oldest first, at least one."""
-
-    product_type: ProductType
-    fills: tuple[FuturesFill, ...]
-
-    @property
-    def first(self) -> FuturesFill:
-        """The oldest fill; what it says of side and leg counts for all."""
-        return self.fills[0]
-
-    @property
-    def key(self) -> str:
-        """Identifies the group in every session that sees it: its first fill."""
-        return f"fill|{self.product_type}|{self.first.row_id}"
-
-    @property
-    def size(self) -> Decimal:
-        """The filled size, in the base coin."""
-        return sum((fill.base_volume for fill in self.fills), ZERO)
-
-    @property
-    def price(self) -> Decimal:
-        """The average by size, unrounded."""
-        return average_price(self.fills)
-
-    @property
-    def price_places(self) -> int:
-        """Places of the most exact of the prices."""
-        return min(MOST_PLACES, max(decimals(fill.price) for fill in self.fills))
-
-    @property
-    def profit(self) -> Decimal | None:
-        """In the margin coin; None where a fill has none."""
-        return known_sum(fill.profit for fill in self.fills)
-
-    @property
-    def fees(self) -> dict[str, Decimal]:
-        """By coin, those of which the coin is known; minus is paid."""
-        totals = fees_by_coin(fee for fill in self.fills for fee in fill.fee_detail)
-        return {coin: total for coin, total in totals.items() if coin}
-
-
-def order_fills(rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str) -> OrderFills | None:
+def order_fills(
+    rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str
+) -> FilledOrder | None:
     """All fills of an order among these rows; None where there is none."""
-    fills = [row.record for row in rows if row.product_type is product_type and row.record.order_id == order_id]
-    return _joined(product_type, fills) if fills else None
+    fills = [row for row in rows if row.product_type is product_type and row.record.order_id == order_id]
+    return FilledOrder(newest_first(fills)) if fills else None
 
 
-def _joined(product_type: ProductType, fills: Iterable[FuturesFill]) -> OrderFills:
-    oldest_first = sorted(fills, key=lambda fill: (fill.c_time, len(fill.trade_id), fill.trade_id))
-    return OrderFills(product_type, tuple(oldest_first))
-
-
-@dataclass(slots=True)
-class _Group:
+class _Group(NamedTuple):
     order_row_id: str
-    began: datetime
-    fills: list[FuturesFill]
+    fills: list[ProductRow[FuturesFill]]
     due_s: float
 
 
 class FillGroups:
-    """Gathers fills until no more can belong to them. Times are monotonic seconds."""
+    """Gathers fills of one order that did the same, until no more can belong to them. Times are monotonic seconds."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[ProductType, str], list[_Group]] = {}
+        self._groups: list[_Group] = []
 
     def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
-        fill = row.record
-        groups = self._groups.setdefault((row.product_type, fill.order_id or fill.row_id), [])
-        row_id, together = row_id_of_order(row), timedelta(seconds=TOGETHER_S)
-        for group in groups:
-            if group.order_row_id == row_id and abs(fill.c_time - group.began) <= together:
-                group.fills.append(fill)
+        order_row_id, together = row_id_of_order(row), timedelta(seconds=TOGETHER_S)
+        for group in self._groups:
+            if group.order_row_id == order_row_id and abs(row.record.c_time - group.fills[0].record.c_time) <= together:
+                group.fills.append(row)
                 return
-        groups.append(_Group(row_id, fill.c_time, [fill], now_s + TOGETHER_S))
+        self._groups.append(_Group(order_row_id, [row], now_s + TOGETHER_S))
 
-    def take(self, product_type: ProductType, order_id: str) -> OrderFills | None:
+    def take(self, product_type: ProductType, order_id: str) -> FilledOrder | None:
         """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
-        groups = self._groups.pop((product_type, order_id), None)
-        if groups is None:
-            return None
-        return _joined(product_type, (fill for group in groups for fill in group.fills))
+        fills = order_fills((row for group in self._groups for row in group.fills), product_type, order_id)
+        if fills is not None:
+            self._groups = [group for group in self._groups if group.fills[0] not in fills.fills]
+        return fills
 
     @property
     def next_due_s(self) -> float | None:
         """When the first group is complete; None where there is none."""
-        return min((group.due_s for groups in self._groups.values() for group in groups), default=None)
+        return min((group.due_s for group in self._groups), default=None)
 
-    def take_due(self, now_s: float) -> list[OrderFills]:
+    def take_due(self, now_s: float) -> list[FilledOrder]:
         """The groups that are complete, which are forgotten with that."""
-        due: list[OrderFills] = []
-        for (product_type, order_id), groups in self._groups.items():
-            due += [_joined(product_type, group.fills) for group in groups if group.due_s <= now_s]
-            self._groups[product_type, order_id] = [group for group in groups if group.due_s > now_s]
-        self._groups = {order: groups for order, groups in self._groups.items() if groups}
+        due = [FilledOrder(newest_first(group.fills)) for group in self._groups if group.due_s <= now_s]
+        self._groups = [group for group in self._groups if group.due_s > now_s]
         return due
 
 
-def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) -> str:
+def known_fees(fills: FilledOrder) -> dict[str, Decimal]:
+    """Fees by coin, those of which the coin is known; minus is paid."""
+    return {coin: fee for coin, fee in fees_by_coin(fills.record.fee_detail).items() if coin}
+
+
+def fills_sentence(fills: FilledOrder, precision: Precision = UNKNOWN_PRECISION) -> str:
     """An order's trade, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
-    symbol, terms = fills.first.symbol, terms_of(fills.first)
+    symbol, terms = fills.record.symbol, terms_of(fills.fills[-1].record)
     effect = terms.effect
     if effect is None:
         trade = f"{_size_and_price(fills, precision)}{_result(fills)}"
@@ -158,7 +109,7 @@ def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) 
 
 
 def trigger_sentence(
-    order: TriggerOrder, fills: OrderFills | None = None, precision: Precision = UNKNOWN_PRECISION
+    order: TriggerOrder, fills: FilledOrder | None = None, precision: Precision = UNKNOWN_PRECISION
 ) -> str:
     """How a trigger order ended; with its fills, their trade."""
     subject = _subject(order)
@@ -166,7 +117,7 @@ def trigger_sentence(
     match trigger_state(order):
         case TriggerState.EXECUTED:
             verb = "hit" if is_stop(order) else "executed"
-            if fills is not None and (effect := terms_of(fills.first).effect) is not None:
+            if fills is not None and (effect := terms_of(fills.fills[-1].record).effect) is not None:
                 return f"{subject} {verb}: {_done(fills, effect, precision)}"
             price = order.price_avg or order.execute_price or order.trigger_price
             return f"{subject} {verb}{f' at {_with_places(price, precision.price)}' if price else ''}"
@@ -255,13 +206,14 @@ def _held(position: Position) -> str:
     return f"{position.symbol} {position.shown_leg.upper()}"
 
 
-def _done(fills: OrderFills, effect: TradeEffect, precision: Precision) -> str:
+def _done(fills: FilledOrder, effect: TradeEffect, precision: Precision) -> str:
     return f"{'bought' if effect.buys else 'sold'} {_size_and_price(fills, precision)}{_result(fills)}"
 
 
-def _size_and_price(fills: OrderFills, precision: Precision) -> str:
-    price = number(fills.price, places=max(fills.price_places, precision.price or 0))
-    return f"{_with_places(fills.size, precision.size)} at {price}"
+def _size_and_price(fills: FilledOrder, precision: Precision) -> str:
+    places = min(MOST_PLACES, max(decimals(row.record.price) for row in fills.fills))
+    price = number(fills.record.price, places=max(places, precision.price or 0))
+    return f"{_with_places(fills.record.base_volume, precision.size)} at {price}"
 
 
 def _with_places(value: Decimal, places: int | None) -> str:
@@ -269,16 +221,16 @@ def _with_places(value: Decimal, places: int | None) -> str:
     return number(value, places=min(MOST_PLACES, max(decimals(value), places or 0)))
 
 
-def _result(fills: OrderFills) -> str:
-    coin = margin_coin(fills.product_type, fills.first.symbol) or ""
+def _result(fills: FilledOrder) -> str:
+    coin, profit = margin_coin(fills.product_type, fills.record.symbol) or "", fills.record.profit
     parts = []
-    if fills.profit:
+    if profit:
         places = MONEY_PLACES if is_dollar(coin) else MOST_COIN_PLACES
-        parts.append(f", profit {number(fills.profit, signed=True, places=places)}")
-    fees = fills.fees
+        parts.append(f", profit {number(profit, signed=True, places=places)}")
+    fees = known_fees(fills)
     for fee_coin, fee in fees.items():
         places = FEE_PLACES if is_dollar(fee_coin) else MOST_COIN_PLACES
         parts.append(f", fee {number(fee, places=places)} {fee_coin}")
-    if fills.profit and (not fees or coin not in fees):
+    if profit and coin not in fees:
         parts[0] += f" {coin}"
     return "".join(parts)
