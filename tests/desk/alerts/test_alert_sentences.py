@@ -151,7 +151,9 @@ def test_fills_of_one_order_within_two_seconds_are_one() -> None:
     assert len(groups.take_due(3)) == 2, "two orders are two"
     for symbol in ("BTCUSDT", "ETHUSDT"):
         groups.add(ProductRow(USDT, fill(1, symbol=symbol, orderId="")), 0)
-    assert len({group.fills[-1].row_id for group in groups.take_due(3)}) == 2, "a trade id is unique within a symbol at best"
+    assert len({group.fills[-1].row_id for group in groups.take_due(3)}) == 2, (
+        "a trade id is unique within a symbol at best"
+    )
 
 
 def test_what_one_order_closes_and_what_it_opens_are_two() -> None:

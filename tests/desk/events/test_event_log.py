@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
 from tradetui.desk.alerts.delivery import AlertLog
 from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, OrdersLook
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventKind, EventLog, JournalStep, event_sentence
+from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventKind, EventLog, JournalSteps, event_sentence
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.states import State
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.clock import Moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
@@ -26,8 +30,8 @@ def archive(tmp_path: Path) -> Archive:
     return Archive(tmp_path / "archive.sqlite")
 
 
-def log_of(archive: Archive, now_ms: int = NOW_MS, journals: Mapping[str, int] | None = None) -> EventLog:
-    return EventLog(archive, now_ms, lambda: journals or {}, lambda: "5f0c2a9b")
+def log_of(archive: Archive, now_ms: int = NOW_MS, journal: Path = Path("there is none")) -> EventLog:
+    return EventLog(archive, now_ms, JournalSteps(JournalLocation(journal)), lambda: "5f0c2a9b")
 
 
 def short(subject_id: str) -> str:
@@ -61,11 +65,11 @@ def test_what_was_there_before_is_in_it_only_when_it_reaches_back(archive: Archi
     add_fills(archive, fill(1, NOW_MS - 5_000))
     log = log_of(archive)
     add_fills(archive, fill(2, AFTER_MS), fill(2, AFTER_MS, symbol="ETHUSDT"), fill(3, NOW_MS - 9_000))
-    log.take_archived()
+    log.enter()
     assert ids(log, EventKind.FILL) == ["2", "2"], "an old fill that is read late is older than the log"
     assert {event.details["symbol"] for event in log.after(0)} == {"BTCUSDT", "ETHUSDT"}
     log.reach_back(NOW_MS - 6_000)
-    log.take_archived()
+    log.enter()
     assert ids(log, EventKind.FILL) == ["2", "2", "1"]
     log.reach_back(NOW_MS)
     assert log_of(archive, AFTER_MS).began_ms == NOW_MS - 6_000, "it never begins later than it did"
@@ -79,12 +83,12 @@ def test_two_sessions_enter_each_record_once(archive: Archive, tmp_path: Path) -
     archive.add(TriggerOrder, [ProductRow(USDT, trigger(7, "executing", AFTER_MS))])
     for session in (log, other, log, other):
         session.triggers_changed()
-        session.take_archived()
+        session.enter()
     assert ids(log, EventKind.FILL) == ["1"] and ids(log, EventKind.TRIGGER) == []
     archive.add(TriggerOrder, [ProductRow(USDT, trigger(7, "executed", AFTER_MS + 5))])
     for session in (other, log):
         session.triggers_changed()
-        session.take_archived()
+        session.enter()
     assert ids(log, EventKind.TRIGGER) == ["7"]
     other_archive.close()
 
@@ -131,7 +135,7 @@ def test_changes_of_orders_are_forgotten_after_a_while_and_no_other_session_is_c
     look(log, after_s=0)
     look(log, order(1), after_s=2)
     add_fills(archive, fill(1, AFTER_MS))
-    log.take_archived()
+    log.enter()
     later = log_of(archive, NOW_MS + ORDERS_KEPT_MS + 60_000)
     assert [event.kind for event in later.after(0)] == [EventKind.FILL]
     assert later.newest_number() == 2
@@ -149,14 +153,31 @@ def test_an_alert_is_an_event_from_the_moment_it_is_logged(archive: Archive) -> 
     assert (events[0].details["rules"], events[0].details["channels"]) == (["fill"], ["desktop"])
 
 
-def test_outcomes_of_a_journal_begin_after_what_it_held(archive: Archive) -> None:
-    log = log_of(archive, journals={"j1": 4})
-    assert log.journal_marks() == {"j1": 4}
-    steps = [JournalStep("j1", number, "a", "settled", AFTER_MS, {"title": "reverse"}) for number in (5, 7)]
-    for _ in range(2):
-        log.take_outcomes(steps)
-    assert ids(log, EventKind.OUTCOME) == ["j1|5", "j1|7"]
-    assert log.journal_marks() == {"j1": 7}
+def test_outcomes_of_a_journal_begin_after_what_it_held_and_come_once(archive: Archive, tmp_path: Path) -> None:
+    at = Moment(NOW_MS, "boot", 1.0)
+    with closing(Journal(tmp_path / "journal.sqlite")) as journal:
+        for intent in ("before", "after"):
+            journal.begin(intent, "account", f"{intent} BTCUSDT", "reversal", {"title": f"reverse {intent}"}, at)
+        journal.step("before", State.WITHDRAWN, {}, at)
+        logs = [log_of(archive, journal=tmp_path / "journal.sqlite") for _ in range(2)]
+        journal.step("after", State.WITHDRAWN, {}, at)
+        for log in logs * 2:
+            log.enter()
+    assert [event_sentence(event) for event in logs[0].after(0)] == ["reverse after: withdrawn"]
+
+
+def test_outcomes_that_could_not_be_entered_are_read_again(archive: Archive, tmp_path: Path) -> None:
+    at = Moment(NOW_MS, "boot", 1.0)
+    with closing(Journal(tmp_path / "journal.sqlite")) as journal:
+        log = log_of(archive, journal=tmp_path / "journal.sqlite")
+        journal.begin("a1", "account", "BTCUSDT", "reversal", {"title": "reverse"}, at)
+        journal.step("a1", State.WITHDRAWN, {}, at)
+    archive.connection.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError):
+        log.enter()
+    archive.connection.execute("ROLLBACK")
+    log.enter()
+    assert [event.kind for event in log.after(0)] == [EventKind.OUTCOME]
 
 
 def test_a_row_that_this_version_cannot_read_holds_up_no_other_event(archive: Archive) -> None:
@@ -165,7 +186,7 @@ def test_a_row_that_this_version_cannot_read_holds_up_no_other_event(archive: Ar
     archive.add(TriggerOrder, [ProductRow(USDT, trigger(number, ended_ms=AFTER_MS)) for number in (2, 3)])
     with archive.transaction() as connection:
         connection.execute("UPDATE record SET body = '{}' WHERE id LIKE '%1|%' OR id LIKE '%2'")
-    log.take_archived()
+    log.enter()
     assert [ids(log, EventKind.FILL), ids(log, EventKind.TRIGGER)] == [["1"], ["3"]]
     (fill_event,) = [event for event in log.after(0) if event.kind is EventKind.FILL]
     assert event_sentence(fill_event) == f"Fill {fill_event.subject_id}: this version of tradetui cannot read it"

@@ -225,9 +225,9 @@ def test_a_journal_that_cannot_be_read_gives_nothing_and_is_read_again(tmp_path:
 
     file = tmp_path / "journal.sqlite"
     steps = JournalSteps(JournalLocation(file))
-    assert steps.after({}) == [] and steps.newest_numbers() == {}
+    assert steps.outcomes_after(lambda _: 0) == [] and steps.newest_numbers() == {}
     file.write_bytes(b"no database")
-    assert steps.after({}) == [] and steps.newest_numbers() == {}
+    assert steps.outcomes_after(lambda _: 0) == [] and steps.newest_numbers() == {}
 
 
 def test_a_journal_that_somebody_holds_is_not_taken_for_one_without_steps(

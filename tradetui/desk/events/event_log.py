@@ -2,11 +2,7 @@
 
 Every session that watches an account writes it, each step in one transaction, so that two at the same time, or one
 that is killed at any moment, neither lose an event nor enter one twice. The numbers rise in the order of the commits:
-whoever has read up to one has missed none before it.
-
-An event of the account: the id that reading can resume from, and one sentence.
-
-Reads the outcomes of intents from the journal of an account, on connections that cannot write.
+whoever has read up to one has missed none before it. Journals are only read.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ import json
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -149,14 +145,11 @@ OUTCOMES: Final = frozenset({*ENDED, State.UNKNOWN, State.CORRECTED})
 """The steps of an intent that name its end, an unknown outcome, or a correction of its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class JournalStep:
-    """A step of an intent in the journal called `journal`: its number there, and when (Unix ms)."""
+class JournalStep(NamedTuple):
+    """A step of an intent: its number in the journal called `journal`, when (Unix ms), and what is known of it."""
 
     journal: str
     number: int
-    intent: str
-    state: str
     at_ms: int
     details: Mapping[str, Any]
 
@@ -185,8 +178,8 @@ class JournalSteps:
                 continue  # a session that opens it says what is wrong with it
         return numbers
 
-    def after(self, marks: Mapping[str, int]) -> list[JournalStep]:
-        """The outcomes written after the numbers given by the journals' names; a file that is as it was gives none."""
+    def outcomes_after(self, number_of: Callable[[str], int]) -> list[JournalStep]:
+        """The outcomes written after a number for each journal's name; a file that is as it was gives none."""
         steps: list[JournalStep] = []
         for file in self._files():
             mark = written_mark(file)
@@ -194,7 +187,16 @@ class JournalSteps:
                 continue
             try:
                 with closing(connect_existing(file, read_only=True)) as connection:
-                    steps += self._steps(connection, marks)
+                    (journal,) = connection.execute("SELECT id FROM identity").fetchone()
+                    rows = connection.execute(
+                        "SELECT number, intent, state, at_ms, told FROM event WHERE number > ? ORDER BY number",
+                        (number_of(journal),),
+                    ).fetchall()
+                    for number, intent, state, at_ms, text in rows:
+                        if state in OUTCOMES:
+                            details = {"title": _title(connection, intent), **json.loads(text)}
+                            step = {"intent": intent, "state": state, **details}
+                            steps.append(JournalStep(journal, number, at_ms, step))
             except (sqlite3.Error, TypeError, ValueError):
                 continue
             self._written_marks[file] = mark
@@ -203,20 +205,6 @@ class JournalSteps:
     def forget(self) -> None:
         """Read every file again, as if it had changed: what was given could not be kept."""
         self._written_marks.clear()
-
-    def _steps(self, connection: sqlite3.Connection, marks: Mapping[str, int]) -> list[JournalStep]:
-        (journal,) = connection.execute("SELECT id FROM identity").fetchone()
-        rows = connection.execute(
-            "SELECT number, intent, state, at_ms, told FROM event WHERE number > ? ORDER BY number",
-            (marks.get(journal, 0),),
-        ).fetchall()
-        return [
-            JournalStep(
-                journal, number, intent, state, at_ms, {"title": _title(connection, intent), **json.loads(text)}
-            )
-            for number, intent, state, at_ms, text in rows
-            if state in OUTCOMES
-        ]
 
     def _files(self) -> list[Path]:
         location = located(self._location)
@@ -262,21 +250,22 @@ class EventLog:
         self,
         archive: Archive,
         now_ms: int,
-        journal_numbers: Callable[[], Mapping[str, int]],
+        journals: JournalSteps,
         new_name: Callable[[], str] = lambda: secrets.token_hex(4),
     ) -> None:
         """Open the log; where there is none, it begins now: what was before is in it only if `reach_back` takes it.
 
-        `now_ms` is the exchange's time (Unix ms), `journal_numbers` gives the newest step of each journal by its name,
-        and `new_name` a new log the name by which its ids differ from those of others.
+        `now_ms` is the exchange's time (Unix ms); `new_name` gives a new log the name by which its ids differ from
+        those of others.
         """
         self._archive = archive
+        self._journals = journals
         with archive.transaction() as connection:
             row = connection.execute("SELECT name, began_ms FROM event_log").fetchone()
             if row is None:
                 row = (new_name(), now_ms)
                 connection.execute("INSERT INTO event_log VALUES (?, ?)", row)
-                marks = {_journal_mark(journal): number for journal, number in journal_numbers().items()}
+                marks = {_journal_mark(journal): number for journal, number in journals.newest_numbers().items()}
                 marks[_RECORDS] = _newest(connection, "record.rowid")
                 _set_marks(connection, marks)
             connection.execute(
@@ -287,7 +276,7 @@ class EventLog:
         self._triggers_changed = True
 
     def reach_back(self, since_ms: int) -> None:
-        """Let the log begin at an earlier time (Unix ms): fills are entered now, triggers by `take_archived`."""
+        """Let the log begin at an earlier time (Unix ms): fills are entered now, triggers by `enter`."""
         if since_ms >= self.began_ms:
             return
         with self._archive.transaction() as connection:
@@ -302,19 +291,24 @@ class EventLog:
     def triggers_changed(self) -> None:
         self._triggers_changed = True
 
-    def take_archived(self) -> None:
-        """Enter the fills and triggers that came into the archive, from whatever session."""
-        connection = self._archive.connection
-        fills_came = _newest(connection, "record.rowid") > self._marks().get(_RECORDS, 0)
+    def enter(self) -> None:
+        """Enter the fills and triggers that came into the archive and outcomes of journals, from whatever session."""
+        connection, marks = self._archive.connection, self._marks()
         triggers_changed, self._triggers_changed = self._triggers_changed, False
-        if not (fills_came or triggers_changed):
-            return
         try:
+            outcomes = self._journals.outcomes_after(lambda journal: marks.get(_journal_mark(journal), 0))
+            if not (outcomes or triggers_changed or _newest(connection, "record.rowid") > marks.get(_RECORDS, 0)):
+                return
             with self._archive.transaction():
                 self._take_fills(connection)
                 self._take_triggers(connection)
+                for journal, number, at_ms, details in outcomes:
+                    values = (EventKind.OUTCOME, "", f"{journal}|{number}", at_ms, dump_json(details))
+                    connection.execute(_INSERT, values)
+                    _set_marks(connection, {_journal_mark(journal): number})
         except BaseException:
             self._triggers_changed = True
+            self._journals.forget()
             raise
 
     def _take_fills(self, connection: sqlite3.Connection) -> None:
@@ -339,25 +333,6 @@ class EventLog:
                 continue  # the version that can read it enters it
             if trigger_state(trigger) not in _UNENDED:
                 connection.execute(_INSERT, (EventKind.TRIGGER, product_type, order_id, time_ms, body))
-
-    def journal_marks(self) -> dict[str, int]:
-        """The number up to which each journal was read, by its name."""
-        prefix = _journal_mark("")
-        return {
-            subject.removeprefix(prefix): number
-            for subject, number in self._marks().items()
-            if subject.startswith(prefix)
-        }
-
-    def take_outcomes(self, steps: Sequence[JournalStep]) -> None:
-        if not steps:
-            return
-        with self._archive.transaction() as connection:
-            for step in steps:
-                details = {"intent": step.intent, "state": step.state, **step.details}
-                outcome_id = f"{step.journal}|{step.number}"
-                connection.execute(_INSERT, (EventKind.OUTCOME, "", outcome_id, step.at_ms, dump_json(details)))
-                _set_marks(connection, {_journal_mark(step.journal): step.number})
 
     def look_at_orders(self, product_type: ProductType, look: OrdersLook) -> None:
         """Enter which orders are new, changed or ended since the last look of any session, by the exchange's clock.

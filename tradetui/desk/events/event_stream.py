@@ -67,7 +67,6 @@ class AccountEvents:
         names = None if EventKind.ALERT in kinds else frozenset().union(*(_FEEDS[kind] for kind in kinds))
         self._feed_names = names
         self._feeds = [feed for name, feed in desk.feeds.items() if names is None or name in names]
-        self._steps: JournalSteps | None = None
         self._changed = asyncio.Event()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
         self._log: EventLog | None = None
@@ -129,11 +128,11 @@ class AccountEvents:
                 await self._open()
             if self._log is None:
                 return []
-            await self._enter(self._log)
+            await self._desk.disk.run(self._log.enter)
+            if EventKind.ORDER in self._kinds:
+                await self._look_at_orders(self._log)
             events = await self._desk.disk.run(self._log.after, self._number)
         except (sqlite3.Error, OSError) as problem:
-            if self._steps is not None:
-                self._steps.forget()
             self._notice_archive(f"Events wait: the archive cannot be written or a journal not be read ({problem}).")
             return []
         self._notice_archive("")
@@ -153,9 +152,8 @@ class AccountEvents:
             desk.storage.notice = ""
         if archive.file is None:
             raise NoLog(desk.storage.trouble or "without a data directory nothing outlives the session")
-        self._steps = steps = JournalSteps(journal_location(desk.settings, account))
-        now_ms = desk.client.server_clock.now_ms
-        log = await desk.disk.run(EventLog, archive, now_ms, steps.newest_numbers)
+        now_ms, journals = desk.client.server_clock.now_ms, JournalSteps(journal_location(desk.settings, account))
+        log = await desk.disk.run(EventLog, archive, now_ms, journals)
         since = self._since
         newest = await desk.disk.run(log.newest_number)
         # An archive that was taken back from a copy gives numbers a second time.
@@ -174,14 +172,6 @@ class AccountEvents:
                 )
             await desk.disk.run(log.reach_back, self._since_ms)
         self._log = log
-
-    async def _enter(self, log: EventLog) -> None:
-        disk, steps = self._desk.disk, self._steps
-        await disk.run(log.take_archived)
-        if steps is not None:
-            await disk.run(log.take_outcomes, await disk.run(steps.after, await disk.run(log.journal_marks)))
-        if EventKind.ORDER in self._kinds:
-            await self._look_at_orders(log)
 
     async def _look_at_orders(self, log: EventLog) -> None:
         snapshot, self._orders = self._orders, None
