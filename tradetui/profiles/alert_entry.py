@@ -36,7 +36,7 @@ class AlertRule(StrictSettings):
         default="",
         pattern=r"^[^\x00-\x1f\x7f]{0,60}$",
         title="one line of at most 60 characters",
-        description="what the screen A calls it; made from the other fields when not given",
+        description="its name on the screen A; made from the other fields when not given",
     )
     symbol: str = Field(
         default="",
@@ -55,7 +55,7 @@ class AlertRule(StrictSettings):
         default=None,
         validate_default=True,
         description="position_result_below: unrealised, in USDT, such as -500; today_result_below: in USDT, as in the "
-        "header, on days at whose beginning a session ran",
+        "header, on days that began while a session ran",
     )
     price: Decimal | None = Field(
         default=None, gt=0, validate_default=True, description="price_crosses: the price that is crossed"

@@ -188,7 +188,7 @@ def _own_settings(file: Path, tree: dict[str, Any]) -> dict[str, Any]:
     twice = next((key for key in table or () if key in tree), None)
     if twice is not None:
         raise ConfigurationError(
-            f"stands in [profiles.{file.stem}] too", location=str(file), key=twice, remedy="Remove one of the two."
+            f"is also in [profiles.{file.stem}]", location=str(file), key=twice, remedy="Remove one of the two."
         )
     return {**tree, **(table or {})}
 

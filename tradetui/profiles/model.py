@@ -108,7 +108,7 @@ class Profile(StrictSettings):
     )
     proxy: SecretStr = Field(
         default=SecretStr(PROXY_OF_ENVIRONMENT),
-        description="http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host where it wants them "
+        description="http://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host if it wants them "
         "(this file then has mode 0600); environment (HTTPS_PROXY, ALL_PROXY, NO_PROXY); or none; never used for "
         "this machine",
     )
@@ -119,7 +119,7 @@ class Profile(StrictSettings):
         default=None,
         pattern=r"^[0-9A-Za-z_-]{1,64}$",
         title="1 to 64 letters, digits, - or _",
-        description="the account's user ID, for an exchange that does not report it; where it reports another one, "
+        description="the account's user ID, for an exchange that does not report it; if it reports another one, "
         "nothing is sent; profiles with one UID share rate limits, journal, lock and archive",
     )
     account_kind: Literal["unknown", "ordinary", "copy_trader", "broker"] = Field(
@@ -148,7 +148,7 @@ class Profile(StrictSettings):
         ge=0.01,
         le=1,
         description="share of the 6,000 calls a minute that the exchange allows a network address, for all your "
-        "processes together; lower it where other people or machines call from the same address",
+        "processes together; lower it if other people or machines call from the same address",
     )
     max_reversal_size: Decimal | None = Field(
         default=None, gt=0, description="the largest size of a reversal, in the contract's coin (BTC for BTCUSDT)"
@@ -185,7 +185,7 @@ class Profile(StrictSettings):
         description="rounded: money with 2 decimals, prices and sizes with those of their contract; exact: every digit",
     )
     mouse: bool = Field(
-        default=True, description="false leaves the mouse to the terminal, whose own selection works then"
+        default=True, description="false leaves the mouse to the terminal, so that its own selection works"
     )
     alert_command: _Command = Field(
         default=(),
@@ -193,7 +193,7 @@ class Profile(StrictSettings):
         "its standard input; it may take 9 s and does not see the API key",
     )
     alert_commands_a_minute: int = Field(
-        default=10, ge=1, le=600, description="how often in a minute alert_command is run at most"
+        default=10, ge=1, le=600, description="the most runs of alert_command in a minute"
     )
     desktop_notification: Literal["auto", "osc9", "osc777"] = Field(
         default="auto",
@@ -202,11 +202,11 @@ class Profile(StrictSettings):
     alerts_defaults: bool = Field(
         default=True,
         description="alerts of fills, triggers, cancelled stops, a lost link and unknown outcomes, each to line and "
-        "bell; false takes them away",
+        "bell; false removes them",
     )
     alerts: AlertRules = Field(
         default=(),
-        description="further alerts, a list; one of the same event as a default one stands in its place",
+        description="further alerts, a list; an alert of the same event as a default one replaces it",
     )
     keys: dict[str, str] = Field(
         default_factory=dict, description="key bindings by id, as printed by `tradetui keys`; several keys with commas"

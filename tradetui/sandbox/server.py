@@ -91,7 +91,7 @@ def _listener(host: str, port: int) -> socket.socket:
     except OSError as problem:
         raise AddressUnusable(problem.errno, problem.strerror) from None
     except (TypeError, UnicodeError):  # a name that cannot be looked up never reaches the system
-        raise AddressUnusable(errno.EINVAL, "it is no host name and no address") from None
+        raise AddressUnusable(errno.EINVAL, "it is neither a host name nor an address") from None
     # Connections inherit it. asyncio sets it only on sockets that name TCP; without it a reply in two parts waits 40
     # ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

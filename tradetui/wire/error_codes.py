@@ -137,13 +137,13 @@ _REMEDIES: Final[Mapping[CodeGroup, Mapping[str, str]]] = {
         "The size or price is not a multiple of the contract's step, or has too many decimals.": (
             "22038 43028 45115 40808 32083 33028 33029 36221"
         ),
-        "The size is above what the contract or the position may have: choose a smaller one.": (
+        "The size is above the maximum of the contract or the position: choose a smaller one.": (
             "43007 43029 43038 45112 45120 40715 45113 32005 32014 32074 33036 35010 35019 35021 35030 35039 36224 "
             "36225 36226 36227 36228 36229 36230 50015"
         ),
     },
     CodeGroup.MONEY: {
-        "The size is above what the margin covers, or what one market order may have: choose a smaller one.": "40762",
+        "The size is above the margin, or above the maximum of a market order: choose a smaller one.": "40762",
         "There is not enough margin: choose a smaller size, or transfer margin to the futures account.": (
             "40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020"
         ),
@@ -212,7 +212,7 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
     ),
     "You have already created a Copy API Key": (
         "This account has its one copy-trading key already, and its secret is shown only once. "
-        "Use that key; where its secret is lost, delete it on the exchange's site first."
+        "Use that key; if its secret is lost, delete it on the exchange's site first."
     ),
 }
 """The two documented refusals of a copy-trading key, which have no documented code, and what they mean."""

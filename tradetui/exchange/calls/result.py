@@ -163,7 +163,7 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
     if not envelope.ok:
         if write_refused(envelope.code, status, envelope.msg):
             return _refusal(endpoint, envelope, answer)
-        return _unknown(endpoint, answer, envelope.msg or "its error leaves that open", envelope.code)
+        return _unknown(endpoint, answer, envelope.msg or "its error does not say", envelope.code)
     if status >= 500 or status in (408, TOO_MANY_REQUESTS):
         return _unknown(endpoint, answer, f"success was answered with HTTP status {status}")
     try:

@@ -312,7 +312,7 @@ Symbol: TypeAlias = Annotated[str | None, SymbolName()]
 RequiredSymbol: TypeAlias = Annotated[str, SymbolName(required=True)]
 Coin: TypeAlias = Annotated[str | None, CoinName()]
 RequiredCoin: TypeAlias = Annotated[str, Parameter(required=True, rule="a coin, such as USDT")]
-OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only rows older than it come")]
+OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only older rows are returned")]
 ProductTypeText: TypeAlias = Annotated[
     ProductType | str, Word(required=True, rule="one of the product types", choices=tuple(ProductType))
 ]

@@ -205,7 +205,7 @@ def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_
     if rule is None:
         return
     if rule.missing is Missing.THREE_MONTHS and start is None and end is not None and end < now_ms - rule.span_ms:
-        sentence = "required where endTime is more than three months ago: without it the exchange begins after that"
+        sentence = "required if endTime is more than three months ago: without it the exchange begins three months ago"
         raise InvalidRequest("startTime", sentence, None, "Give both.")
     if rule.window_ms is None:
         return

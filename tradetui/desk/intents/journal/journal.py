@@ -537,7 +537,7 @@ def _state(text: object) -> State:
     try:
         return State(str(text))
     except ValueError:
-        raise sqlite3.DatabaseError(f"{text!r:.40} is no state") from None
+        raise sqlite3.DatabaseError(f"{text!r:.40} is not a state") from None
 
 
 def written_mark(file: Path) -> tuple[tuple[int, int, int] | None, ...]:

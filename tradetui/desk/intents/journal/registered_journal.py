@@ -401,7 +401,7 @@ class JournalReader:
                         intent = journal.newest_contradicted()
                     self._contradiction = "" if intent is None else intent.contradiction
             except (FileUnusable, sqlite3.Error, OSError) as problem:
-                _log.warning("what other sessions have shown of fills cannot be read: %s", problem)
+                _log.warning("contradictions found by other sessions cannot be read: %s", problem)
             self._mark = mark  # the earlier mark: a write during the read is read next time
         return self._contradiction
 
