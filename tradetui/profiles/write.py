@@ -20,7 +20,7 @@ _DEFAULT_LINE = re.compile(r"""^default_profile[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*'
 
 
 def check_name(name: str, location: str) -> None:
-    """Refuse a name that cannot be a profile's, and so its file's; raises ConfigurationError."""
+    """Refuse a name that is not allowed for a profile and its file; raises ConfigurationError."""
     if not _NAME.fullmatch(name):
         raise ConfigurationError(
             "must be 1 to 32 letters, digits, - or _", location=location, remedy="Choose another name."

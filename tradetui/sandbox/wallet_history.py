@@ -181,7 +181,7 @@ def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
 
 
 def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
-    """Yield the funding of the positions that the fills before each settlement left open."""
+    """Yield the funding at each settlement, for the positions open by the fills before it."""
     sizes: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
     fills = deque(book.fills)
     if not fills:

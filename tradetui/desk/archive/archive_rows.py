@@ -1,4 +1,4 @@
-"""Archived rows as the source of a table: any number of rows, a few pages in memory, read off the event loop.
+"""Archived rows as the source of a table: any number of rows, a few pages in memory, read outside the event loop.
 
 A table never waits for the disk: a row whose page is not in memory is None, and `changed` is called when it is. This
 module reads rows of the archive: the newest ones, and those of a selection, counted and page by page.

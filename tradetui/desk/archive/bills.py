@@ -19,7 +19,7 @@ from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
 
 OF_KIND: Final = "kind <> 'trade' AND kind"
-"""Selects bills except those of fills, by an index that leaves fills out, since most bills are of fills.
+"""Selects bills except those of fills, by an index without them, since most bills are of fills.
 
 SQLite uses the index only if a statement has this condition. A plus before the product type keeps it off the primary
 key, by which it would read every bill of the type.

@@ -125,7 +125,7 @@ class GroupSums:
     def in_usdt(self, rates: Rates) -> Iterator[GroupSums]:
         """Yield the results in USDT, and apart from them, in its own coin, any part without a rate.
 
-        Results of coin-margined contracts count at the price of each fill, a dollar coin at its rate now.
+        Results of coin-margined contracts count at the price of each fill, dollar coins at their current rate.
         """
         names, sums = (self.product_type, self.symbol), self.sums
         if _is_own_coin(*self.key):

@@ -406,7 +406,7 @@ class Intents:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
 
         The result is True once it is written, so that the others see it. A lock that cannot be written holds for this
-        session and is written again at every look.
+        session and is retried at every look.
         """
         choice = self.lock.choose(locked, has_journal=self._journal is not None)
         return asyncio.ensure_future(self._write_lock(choice))

@@ -37,7 +37,7 @@ TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
     State.RELEASED: frozenset({State.RELEASED}),
 }
 ENDED: Final = frozenset({State.WITHDRAWN, State.REJECTED, State.SETTLED, State.RELEASED})
-"""An intent in one of these states locks nothing. Only `settled` can be left again, for `corrected`."""
+"""An intent in one of these states locks nothing. Only `settled` can change again, to `corrected`."""
 RELEASABLE: Final = frozenset(state for state, following in TRANSITIONS.items() if State.RELEASED in following) - ENDED
 """In one of these states the trader may free an intent's symbol once the intent can have no further effect."""
 _LAST_STEP_TELLS: Final = frozenset({State.CORRECTED, State.RELEASED})

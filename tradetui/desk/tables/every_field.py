@@ -39,7 +39,7 @@ def field_columns(record: type[Record], taken: Collection[str]) -> Iterator[Colu
 
 
 def _field_column(model: type[Record], name: str) -> Column[object]:
-    """Make the column of a field by its annotation; unknown for a row without a record."""
+    """Make the column of a field by its annotation; its value is unknown for a row without a record."""
     attribute = model._attributes[name]
     field = model.model_fields[attribute]
     title = field_title(name)

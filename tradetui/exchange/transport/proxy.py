@@ -105,7 +105,7 @@ def is_excepted(origin: Origin, no_proxy: str) -> bool:
 
 
 def _variable(environ: Mapping[str, str], upper: str) -> tuple[str, str]:
-    """Return the spelling of a variable that counts, and its value."""
+    """Return the spelling of a variable that takes effect, and its value."""
     name = upper.lower() if upper.lower() in environ else upper
     return name, environ.get(name, "").strip()
 

@@ -167,7 +167,7 @@ class ClosedPositions:
 
 @dataclass(slots=True)
 class _OpenPosition:
-    """A position from its first fill on; sizes in the base coin, all else except values in the margin coin."""
+    """A position from its first fill on; sizes are in the base coin, other fields except values in the margin coin."""
 
     opened_ms: int
     opened: Decimal = ZERO

@@ -51,7 +51,7 @@ class SubaccountTransfer(Record):
 
     @property
     def is_withdrawal(self) -> bool:
-        """Whether money left, in either spelling."""
+        """Whether it is a withdrawal, in either spelling."""
         return same(self.type, TransferType.WITHDRAWAL) or same(self.type, LIVE_WITHDRAWAL)
 
 

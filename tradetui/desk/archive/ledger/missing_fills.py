@@ -100,7 +100,7 @@ def keep_refusals(
 
 def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) -> int | None:
     """Return the time (Unix ms) of an archived fill, the newest if several symbols share the id; None without any."""
-    # By the index, all ids that begin with the trade id and "|": "}" is the character after "|".
+    # This finds, by the index, all ids that begin with the trade id and "|": "}" is the character after "|".
     newest: int | None = connection.execute(
         "SELECT max(time) FROM record WHERE kind = 'fill' AND product_type = ? AND id > ? AND id < ?",
         (product_type, f"{trade_id}|", f"{trade_id}}}"),
@@ -119,7 +119,7 @@ def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType
 def spans_never_kept(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int | None
 ) -> list[MissingSpan]:
-    """Return the spans before the oldest fill that the exchange still had at the first read, if a period begins there.
+    """Return the spans before the oldest fill available at the first read, for a period that begins earlier.
 
     A period that begins up to an hour earlier is one of ninety days and counts as beginning there. A period without a
     beginning covers known fills only.
@@ -140,8 +140,8 @@ def spans_never_kept(
 def _returned_from(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
     """Return the time (Unix ms) from which the exchange returned fills at the first read; None if it is not known.
 
-    An archive whose past is still being read does not store it. Its bills show it, since they are read from ninety days
-    before their first read.
+    It is not stored while the archive's past is still being read. Until then the bills show it: they are read from
+    ninety days before their first read.
     """
     row = connection.execute(
         "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (product_type,)

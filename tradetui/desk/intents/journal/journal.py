@@ -519,7 +519,7 @@ class Journal:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Open one transaction, so that two processes never both find nothing open."""
+        """Use one transaction, so that two processes never both find a scope free."""
         self.check_not_replaced()
         with transaction(self._connection):
             self._refuse_other_version(self._connection)

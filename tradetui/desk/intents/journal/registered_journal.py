@@ -120,7 +120,7 @@ class RegisteredJournal(Journal):
 
     @contextmanager
     def _naming_held_scopes(self) -> Iterator[None]:
-        """If this journal is lost, name the scopes that it holds by the registry."""
+        """If this journal is lost, name the scopes that the registry lists for it."""
         try:
             yield
         except FileLost as lost:

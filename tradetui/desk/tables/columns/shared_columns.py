@@ -120,7 +120,7 @@ def away_column() -> Column[ProductRow[RecordT]]:
     """Make a column of the distance from the mark to the price of an order or stop, in per cent; sorted by nearness."""
 
     def distance(row: ProductRow[RecordT]) -> Decimal | None:
-        # The module of the rows is loaded only once there are rows.
+        # The module of the rows is loaded only when there are rows.
         from tradetui.desk.tables.rows.product_row import MarkedRow
 
         return row.distance if isinstance(row, MarkedRow) else None

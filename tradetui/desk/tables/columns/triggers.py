@@ -106,7 +106,7 @@ def trigger_columns(rows: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[Pr
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
-    """Count the waiting ones and the failures of the last seven days; no failures before past ones were read."""
+    """Count the waiting triggers, and the failures of the last seven days once past triggers were read."""
     triggers = [row.record for row in rows]
     return _headline(triggers, len(_failed_this_week(triggers, cell_format)))
 
