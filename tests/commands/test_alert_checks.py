@@ -18,7 +18,7 @@ from tradetui.commands.session.alert_checks import (
     rules_finding,
     try_desktop,
 )
-from tradetui.commands.session.open_profile import environment_without_secrets, profile_rules
+from tradetui.commands.session.open_profile import OpenProfile, environment_without_secrets, profile_rules
 from tradetui.commands.session.screen_state import FileAlertChoices
 from tradetui.desk.alerts.rules import (
     DEFAULT_RULES,
@@ -41,7 +41,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.profiles.alert_entry import AlertRule
-from tradetui.profiles.load import Flags, LoadedProfile, load
+from tradetui.profiles.load import Flags, load
 from tradetui.profiles.model import Profile
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures_accounts import FuturesAccount
@@ -50,10 +50,10 @@ BASE = '[profiles.main]\nbase_url = "https://x.example"\nmode = "trade"\nproduct
 DESKTOP = 'alerts = [{ when = "fill", to = ["desktop"] }]\n'
 
 
-def loaded(tmp_path: Path, settings: str) -> LoadedProfile:
+def opened(tmp_path: Path, settings: str) -> OpenProfile:
     config = tmp_path / "config.toml"
     config.write_text(BASE + settings)
-    return load({}, Flags(config=config, data_dir=tmp_path))
+    return OpenProfile(load({}, Flags(config=config, data_dir=tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def loaded(tmp_path: Path, settings: str) -> LoadedProfile:
 def test_a_rule_that_can_never_fire_is_named(
     tmp_path: Path, rule: str, symbols: set[str] | None, tickers: bool, fault: str | None
 ) -> None:
-    profile = loaded(tmp_path, f"alerts = [{{ {rule} }}]\n")
+    profile = opened(tmp_path, f"alerts = [{{ {rule} }}]\n")
     evidence = AlertEvidence(None if symbols is None else frozenset(symbols), lacks_tickers=not tickers)
     finding = rules_finding(profile, evidence)
     assert bool(finding.remedy) == (fault is not None)
@@ -87,7 +87,7 @@ def test_a_rule_that_can_never_fire_is_named(
 
 
 def test_an_alert_of_todays_result_cannot_fire_while_the_equity_is_not_known(tmp_path: Path) -> None:
-    profile = loaded(tmp_path, 'alerts = [{ when = "today_result_below", percent = -2 }]\n')
+    profile = opened(tmp_path, 'alerts = [{ when = "today_result_below", percent = -2 }]\n')
     account = FuturesAccount.from_row({"marginCoin": "BTC", "accountEquity": "0.5", "usdtEquity": ""})
 
     async def accounts(**_: object) -> Reply[FuturesAccount]:
@@ -122,13 +122,13 @@ def test_an_error_of_the_exchange_rules_no_alert_out(tmp_path: Path, refusal: Ex
         '{ when = "price_crosses", symbol = "BTCUSDT", price = 9 }',
         '{ when = "today_result_below", percent = -2 }',
     )
-    profile = loaded(tmp_path, f"alerts = [{', '.join(rules)}]\n")
+    profile = opened(tmp_path, f"alerts = [{', '.join(rules)}]\n")
     finding = rules_finding(profile, asyncio.run(read_alert_evidence(answering(refusal), profile)))
     assert (finding.finding, finding.remedy) == ("7 alerts, each can fire", "")
 
 
 def test_only_an_exchange_without_the_endpoint_serves_no_ticker(tmp_path: Path) -> None:
-    profile = loaded(tmp_path, 'alerts = [{ when = "price_crosses", symbol = "BTCUSDT", price = 9 }]\n')
+    profile = opened(tmp_path, 'alerts = [{ when = "price_crosses", symbol = "BTCUSDT", price = 9 }]\n')
     evidence = asyncio.run(read_alert_evidence(answering(EndpointMissing("404")), profile))
     assert "the exchange serves no ticker" in rules_finding(profile, evidence).finding
 
@@ -137,7 +137,7 @@ def test_only_an_exchange_without_the_endpoint_serves_no_ticker(tmp_path: Path) 
 def test_an_exchange_that_cannot_be_reached_is_waited_for_once(tmp_path: Path, lost_at: str) -> None:
     rules = [f'{{ when = "price_crosses", symbol = "{symbol}USDT", price = 9 }}' for symbol in ("BTC", "ETH", "SOL")]
     rules.append('{ when = "today_result_below", percent = -2 }')
-    profile = loaded(tmp_path, f"alerts = [{', '.join(rules)}]\n")
+    profile = opened(tmp_path, f"alerts = [{', '.join(rules)}]\n")
     lost_calls: list[str] = []
 
     def answering_until(endpoint: str) -> Any:
@@ -157,7 +157,7 @@ def test_an_exchange_that_cannot_be_reached_is_waited_for_once(tmp_path: Path, l
 
 
 def test_a_contract_that_cannot_be_read_may_be_the_one_of_an_alert(tmp_path: Path) -> None:
-    profile = loaded(tmp_path, 'alerts = [{ when = "fill", symbol = "NEWUSDT" }]\n')
+    profile = opened(tmp_path, 'alerts = [{ when = "fill", symbol = "NEWUSDT" }]\n')
     others = (SimpleNamespace(symbol="BTCUSDT"),)
     listed: Any = Reply(rows=others)
     assert rules_finding(profile, asyncio.run(read_alert_evidence(answering(listed), profile))).remedy
@@ -168,10 +168,10 @@ def test_a_contract_that_cannot_be_read_may_be_the_one_of_an_alert(tmp_path: Pat
 def test_in_monitor_mode_no_outcome_is_ever_unknown(tmp_path: Path) -> None:
     rule, config = 'alerts = [{ when = "outcome_unknown" }]\n', tmp_path / "config.toml"
     config.write_text((BASE + rule).replace('"trade"', '"monitor"'))
-    finding = rules_finding(load({}, Flags(config=config)), AlertEvidence())
+    finding = rules_finding(OpenProfile(load({}, Flags(config=config))), AlertEvidence())
     assert "monitor mode sends no reversal" in finding.finding
     config.write_text(BASE.replace('"trade"', '"monitor"'))
-    finding = rules_finding(load({}, Flags(config=config)), AlertEvidence())
+    finding = rules_finding(OpenProfile(load({}, Flags(config=config))), AlertEvidence())
     assert not finding.remedy, "nobody wrote the default rules"
 
 
@@ -221,19 +221,19 @@ def test_tmux_is_to_pass_it_on_from_every_window_as_far_as_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None, passthrough: str | None
 ) -> None:
     fake_tmux(tmp_path, monkeypatch, version, answer)
-    finding = try_desktop(loaded(tmp_path, DESKTOP), {"TMUX": "socket,1,0"}, sends_test=False)
+    finding = try_desktop(opened(tmp_path, DESKTOP), {"TMUX": "socket,1,0"}, sends_test=False)
     assert (finding.remedy == "") == (passthrough is None)
     assert passthrough is None or f"set -g allow-passthrough {passthrough}`" in finding.remedy
 
 
 def test_a_test_goes_to_the_terminal_and_to_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    profile = loaded(tmp_path, DESKTOP + 'desktop_notification = "osc777"\n')
+    profile = opened(tmp_path, DESKTOP + 'desktop_notification = "osc777"\n')
     assert "no test is sent" in try_desktop(profile, {}, sends_test=False).finding
     assert capsys.readouterr().out == ""
     assert "a test was sent" in try_desktop(profile, {}, sends_test=True).finding
     out = capsys.readouterr().out
     assert out.startswith("\x1b]777;notify;tradetui;Test by tradetui doctor") and out.endswith("\a\a")
-    assert "no alert goes to the desktop" in try_desktop(loaded(tmp_path, ""), {}, sends_test=True).finding
+    assert "no alert goes to the desktop" in try_desktop(opened(tmp_path, ""), {}, sends_test=True).finding
     assert capsys.readouterr().out == ""
 
 
@@ -285,9 +285,9 @@ def test_an_alert_made_on_the_screen_is_read_as_it_was_made(tmp_path: Path, cond
 
 
 def test_the_check_is_of_those_made_on_the_screen_too(tmp_path: Path) -> None:
-    profile = loaded(tmp_path, "")
+    profile = opened(tmp_path, "")
     made = rule_of(Condition(RuleKind.MARGIN_RATIO_ABOVE, level=Decimal(100)))
-    FileAlertChoices(profile.data_dir, profile.name).write(AlertChoices(made=(made,)))
+    FileAlertChoices(profile.loaded.data_dir, profile.loaded.name).write(AlertChoices(made=(made,)))
     finding = rules_finding(profile, AlertEvidence())
     assert "'margin ratio above 100 %' cannot fire" in finding.finding
 

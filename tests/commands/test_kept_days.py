@@ -9,6 +9,7 @@ import pytest
 
 from tests.commands.test_show_options import ENVIRONMENT
 from tests.exchange.scripted_exchange import CREDENTIALS, PATIENT, START_MS, ArrivedRequest, Say, Scripted, fill
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.show.options import requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress, RowsReader
 from tradetui.desk.tables.table import TABLES
@@ -48,8 +49,8 @@ async def read_fills(folder: Path, *extra_options: str) -> tuple[list[int], Read
     config.write_text('[profiles.main]\ntimezone = "UTC"\nproduct_types = ["USDT-FUTURES"]\n')
     config.chmod(0o600)
     options = show_parser().parse_args(["fills", "--all", *extra_options])
-    endpoint, loaded = TABLES[options.what].endpoint, load(ENVIRONMENT, Flags(config=config))
-    requests, span = requests_of(options, endpoint, loaded, clock.wall_ms())
+    endpoint, profile = TABLES[options.what].endpoint, OpenProfile(load(ENVIRONMENT, Flags(config=config)))
+    requests, span = requests_of(options, endpoint, profile.settings_without_key, clock.wall_ms())
     progress, times = ReadingProgress("fills"), []
     async for row in RowsReader(options, client, endpoint, span, progress).rows(requests):
         assert isinstance(row, FuturesFill)

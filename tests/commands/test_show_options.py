@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tradetui.commands.doctor import CheckStatus, _check_product_types, _check_reply
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.show import show
 from tradetui.commands.show.options import requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress
@@ -56,8 +57,8 @@ def _spot_fills(tmp_path: Path, *extra_options: str) -> SpotFillsRequest:
     config = tmp_path / "config.toml"
     config.write_text('[profiles.main]\ntimezone = "UTC"\n')
     config.chmod(0o600)
-    loaded = load(ENVIRONMENT, Flags(config=config))
-    ((request,),), _ = requests_of(options, TABLES[options.what].endpoint, loaded, NOW_MS)
+    settings = OpenProfile(load(ENVIRONMENT, Flags(config=config))).settings_without_key
+    ((request,),), _ = requests_of(options, TABLES[options.what].endpoint, settings, NOW_MS)
     assert isinstance(request, SpotFillsRequest)
     return request
 

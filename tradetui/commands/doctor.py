@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         _account(account, loaded.profile.uid, reached=reached, key_works=key_works),
         _journal(profile.journal),
         _terminal(),
-        _alert_check("desktop", try_desktop(loaded, os.environ, sends_test=stdout().is_terminal and not args.json)),
+        _alert_check("desktop", try_desktop(profile, os.environ, sends_test=stdout().is_terminal and not args.json)),
         *online,
     ]
     if args.json:
@@ -229,13 +229,13 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
     """Whether the exchange answered, and every check that calls it."""
     loaded, route = profile.loaded, profile.route
     async with profile.reader() as client:
-        product_types = [ProductType(name) for name in loaded.profile.product_types]
+        product_types = profile.settings_without_key.product_types
         try:
             key = await _check_reply(
                 "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_types[0])
             )
         except Unreachable as failure:
-            return False, _unreached(loaded, client, failure)
+            return False, _unreached(profile, client, failure)
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = _passed("connection", f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
@@ -256,7 +256,7 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
             except Unreachable as failure:
                 checks.append(_failed(name, failure.message, failure.remedy or ""))
         checks += [
-            _alert_check("alerts", rules_finding(loaded, await read_alert_evidence(client, loaded))),
+            _alert_check("alerts", rules_finding(profile, await read_alert_evidence(client, profile))),
             await _permissions(client),
             _clock(client),
             _limits(client),
@@ -265,13 +265,13 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
     return True, checks
 
 
-def _unreached(loaded: LoadedProfile, client: ExchangeReader, failure: Unreachable) -> list[Check]:
+def _unreached(profile: OpenProfile, client: ExchangeReader, failure: Unreachable) -> list[Check]:
     """The checks of an exchange that did not answer; alerts are held to their own rules all the same."""
-    finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
+    finding = f"{profile.loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
     return [
         _failed("connection", finding, failure.remedy or ""),
         *(_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")),
-        _alert_check("alerts", rules_finding(loaded, AlertEvidence())),
+        _alert_check("alerts", rules_finding(profile, AlertEvidence())),
         _limits(client),
         _address(client.budget.address_usage()),
     ]

@@ -25,8 +25,7 @@ from tradetui.desk.events.event_log import AccountEvent, EventId, EventKind, eve
 from tradetui.desk.events.event_stream import AccountEvents, NoLog, NotAllowed
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import Flags, LoadedProfile
-from tradetui.ui.settings.ui_settings import zone_named
+from tradetui.profiles.load import Flags
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import milliseconds, utc_moment
 
@@ -44,17 +43,17 @@ _NAMED_DETAILS = {
 def run(args: argparse.Namespace) -> int:
     """Print events until SIGINT, SIGTERM or the end of the reader; none of these is an error."""
     profile = open_privately(os.environ, replace(Flags.of(args), read_only=True))
-    since = None if args.since is None else _resume_point(args.since, profile.loaded)
+    since = None if args.since is None else _resume_point(args.since, profile.settings_without_key.zone)
     kinds = frozenset(map(EventKind, args.kinds)) or frozenset(EventKind)
     return asyncio.run(_watch(profile, kinds, since, as_json=args.json))
 
 
-def _resume_point(text: str, loaded: LoadedProfile) -> EventId | int:
+def _resume_point(text: str, zone: tzinfo) -> EventId | int:
     event_id = EventId.parse(text)
     if event_id is not None:
         return event_id
     try:
-        return milliseconds(text, SystemClock().wall_ms(), "--since", zone_named(loaded.profile.timezone))
+        return milliseconds(text, SystemClock().wall_ms(), "--since", zone)
     except InvalidRequest:
         raise InvalidRequest(
             "--since",

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tradetui.commands.process.console import stdout
-from tradetui.commands.session.open_profile import rules_in_force
+from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Unreachable
-from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.account_totals import totals_of
 from tradetui.ui.alerts.alert_notices import in_tmux, notification, own_sequence
 from tradetui.wire.endpoints.reply import R, Reply
@@ -52,13 +51,13 @@ class AlertEvidence:
     """Why the accounts read have no equity in USDT, such as `no USDT value of BTC`."""
 
 
-async def read_alert_evidence(client: ExchangeReader, loaded: LoadedProfile) -> AlertEvidence:
+async def read_alert_evidence(client: ExchangeReader, profile: OpenProfile) -> AlertEvidence:
     """Read what the profile's alerts depend on, and nothing that none of them needs.
 
     An exchange that cannot be reached is waited for once: what was read before stands, the rest is unknown.
     """
-    conditions = [rule.condition for rule in rules_in_force(loaded)]
-    product_types = [ProductType(name) for name in loaded.profile.product_types]
+    conditions = [rule.condition for rule in profile.rules_in_force]
+    product_types = profile.settings_without_key.product_types
     priced = {condition.symbol: None for condition in conditions if condition.kind is RuleKind.PRICE_CROSSES}
     evidence = AlertEvidence()
     with suppress(Unreachable):
@@ -113,17 +112,16 @@ async def _reply_or_refusal(call: Awaitable[Reply[R]]) -> Reply[R] | ExchangeErr
         return refusal
 
 
-def rules_finding(loaded: LoadedProfile, evidence: AlertEvidence) -> AlertFinding:
+def rules_finding(profile: OpenProfile, evidence: AlertEvidence) -> AlertFinding:
     """The alerts that cannot fire, with their reasons; or that all can."""
-    rules = rules_in_force(loaded)
-    product_types = [ProductType(name) for name in loaded.profile.product_types]
-    written = {alert.rule.condition for alert in loaded.profile.alerts}
+    rules = profile.rules_in_force
+    written = {alert.rule.condition for alert in profile.loaded.profile.alerts}
     faults = []
     for rule in rules:
         why = impossible(
             rule,
-            product_types,
-            sends=not loaded.read_only,
+            profile.settings_without_key.product_types,
+            sends=not profile.loaded.read_only,
             symbols=evidence.symbols,
             no_equity_because=evidence.no_equity_because,
         )
@@ -136,11 +134,11 @@ def rules_finding(loaded: LoadedProfile, evidence: AlertEvidence) -> AlertFindin
     return AlertFinding(f"{counted(len(rules), 'alert')}, each can fire" if rules else "none")
 
 
-def try_desktop(loaded: LoadedProfile, environ: Mapping[str, str], *, sends_test: bool) -> AlertFinding:
+def try_desktop(profile: OpenProfile, environ: Mapping[str, str], *, sends_test: bool) -> AlertFinding:
     """Send a test notification if `sends_test`; returns how one goes to the desktop, and what tmux holds back."""
-    if not any(Channel.DESKTOP in rule.channels for rule in rules_in_force(loaded)):
+    if not any(Channel.DESKTOP in rule.channels for rule in profile.rules_in_force):
         return AlertFinding("no alert goes to the desktop")
-    chosen = loaded.profile.desktop_notification
+    chosen = profile.loaded.profile.desktop_notification
     sequence = own_sequence(environ) if chosen == "auto" else DesktopSequence(chosen)
     through = " through tmux" if in_tmux(environ) else ""
     test = "no test is sent without a terminal"

@@ -100,7 +100,7 @@ class OpenProfile:
             environment=environment,
             product_types=tuple(map(ProductType, profile.product_types)),
             uid=profile.uid,
-            account_kind=self._account_kind,
+            account_kind=None if profile.account_kind == "unknown" else profile.account_kind,
             base_url=profile.base_url,
             proxy=self.route.proxy_text,
             ca_file=self.route.ca_file_text,
@@ -154,6 +154,12 @@ class OpenProfile:
 
         return journal_location(self.settings, self.account)
 
+    @cached_property
+    def rules_in_force(self) -> tuple[Rule, ...]:
+        """The rules of alerts in the configuration, and those made on the screen."""
+        loaded = self.loaded
+        return with_made(profile_rules(loaded.profile), FileAlertChoices(loaded.data_dir, loaded.name).read().made)
+
     def reader(self, clock: Clock | None = None) -> ExchangeReader:
         """A client that can only read."""
         return self._client(ExchangeReader, clock)
@@ -196,16 +202,11 @@ class OpenProfile:
                 host=normalised_address(profile.base_url),
                 share=profile.budget_share,
                 address_share=profile.address_share,
-                account_kind=self._account_kind,
+                account_kind=self.settings_without_key.account_kind,
                 clock=clock,
                 random=random,
             ),
         )
-
-    @property
-    def _account_kind(self) -> str | None:
-        kind = self.loaded.profile.account_kind
-        return None if kind == "unknown" else kind
 
     def _alert_settings(self) -> AlertSettings:
         """Rules, choices and the command; no variable that holds a secret reaches the command."""
@@ -229,11 +230,6 @@ class OpenProfile:
 def profile_rules(profile: Profile) -> tuple[Rule, ...]:
     own = tuple(alert.rule for alert in profile.alerts)
     return with_defaults(own) if profile.alerts_defaults else own
-
-
-def rules_in_force(loaded: LoadedProfile) -> tuple[Rule, ...]:
-    """The rules of the configuration and those made on the screen."""
-    return with_made(profile_rules(loaded.profile), FileAlertChoices(loaded.data_dir, loaded.name).read().made)
 
 
 def environment_without_secrets(environ: Mapping[str, str], prefix: str, credentials: Credentials) -> dict[str, str]:

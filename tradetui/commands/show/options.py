@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final, NamedTuple
 
 from tradetui.commands.process.flags import CommandParser, global_flags_into
 from tradetui.desk.archive.coverage import TimeSpan
+from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import with_zoned_times
-from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
@@ -92,14 +91,14 @@ def shown_endpoint(options: argparse.Namespace) -> Endpoint:
     return CATALOGUE["futures.live_triggers"]
 
 
-def requests_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> ShowRequests:
+def requests_of(options: argparse.Namespace, endpoint: Endpoint, settings: DeskSettings, now_ms: int) -> ShowRequests:
     """The requests that the options make; raises InvalidRequest."""
-    values = _values_of(options, endpoint, zone_named(loaded.profile.timezone), now_ms)
+    values = _values_of(options, endpoint, settings.zone, now_ms)
     span = _span_in_pieces(options, endpoint, values, now_ms)
     if span is not None and endpoint.time is not None:
         values["startTime"], values["endTime"] = next(split_span(*span, endpoint.time.piece_ms))
     groups = []
-    for product_type in _product_types(options, endpoint, loaded, values.get("symbol")):
+    for product_type in _product_types(options, endpoint, settings.product_types, values.get("symbol")):
         base = values if product_type is None else {**values, "productType": product_type}
         variants = [variant for variant in _MERGED.get(options.what, ()) if not variant.keys() & base.keys()]
         groups.append([endpoint.request(**base, **variant) for variant in variants or [{}]])
@@ -274,17 +273,14 @@ def _times(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms
 
 
 def _product_types(
-    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, symbol: str | None
-) -> Iterable[str | None]:
+    options: argparse.Namespace, endpoint: Endpoint, product_types: Sequence[ProductType], symbol: str | None
+) -> Sequence[ProductType | None]:
     """The product types to read, of a symbol those that may trade it; None alone if the endpoint has none."""
     if "productType" not in _parameters(endpoint):
         return [None]
-    product_types = loaded.profile.product_types
     if symbol is None or getattr(options, "product_type", None) is not None:
         return product_types
-    return [
-        product_type for product_type in product_types if may_trade(ProductType(product_type), symbol)
-    ] or product_types
+    return [product_type for product_type in product_types if may_trade(product_type, symbol)] or product_types
 
 
 def _span_in_pieces(

@@ -75,14 +75,15 @@ def _show_endpoints(options: argparse.Namespace) -> int:
 
 
 async def _show(options: argparse.Namespace, profile: OpenProfile) -> int:
-    zone = profile.settings_without_key.zone
+    settings = profile.settings_without_key
+    zone = settings.zone
     try:
         endpoint = shown_endpoint(options)
     except InvalidRequest as problem:
         return report(problem)
     async with profile.reader() as client:
         try:
-            requests = requests_of(options, endpoint, profile.loaded, client.clock.wall_ms())
+            requests = requests_of(options, endpoint, settings, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(in_options(problem, endpoint, zone))
         reader = RowsReader(options, client, endpoint, requests.span, ReadingProgress(options.what))
