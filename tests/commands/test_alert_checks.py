@@ -20,7 +20,7 @@ from tradetui.commands.session.alert_checks import (
 )
 from tradetui.commands.session.open_profile import OpenProfile, environment_without_secrets, profile_rules
 from tradetui.commands.session.screen_state import FileAlertChoices
-from tradetui.desk.alerts.rules import (
+from tradetui.desk.events.rules import (
     DEFAULT_RULES,
     AlertChoices,
     Channel,

@@ -249,7 +249,7 @@ OTHERS = {
     "commands/watch.py": "hands over what the one writer was given, to a reader that may be slow",
     "cli.py": "flushes, and lets a closed standard output go",
     "sandbox/server.py": "the server's first line, JSON in ASCII; the sandbox sees nothing of the commands",
-    "desk/alerts/delivery.py": "the pipe to a program that alerts are handed to, in ASCII",
+    "desk/events/delivery.py": "the pipe to a program that alerts are handed to, in ASCII",
     "ui/application/run_app.py": "gives the terminal back as it was; what the screen says when it has gone, scrubbed",
 }
 

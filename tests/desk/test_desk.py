@@ -11,10 +11,10 @@ import pytest
 from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, Simulation
 from tests.sandbox.exchange_events import heal, open_position
 from tradetui.desk.account.account_storage import account_dir
-from tradetui.desk.alerts.rules import Alert, RuleKind
 from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.equity import samples
 from tradetui.desk.archive.ledger_queries import ResultQuery
+from tradetui.desk.events.rules import Alert, RuleKind
 from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.desk.feeds.polling.feed import HEAD_START_S, Feed
 from tradetui.desk.intents.journal.journal import Journal

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.alerts.test_alert_log import LOST, Session, two_sessions
+from tests.desk.events.test_alert_log import LOST, Session, two_sessions
 from tests.desk.fixtures.desk_simulation import START_MS, Simulation
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.account.account_storage import archive_file
-from tradetui.desk.alerts.delivery import AlertLog
-from tradetui.desk.alerts.rules import AlertSettings
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.desk import Desk
+from tradetui.desk.events.delivery import AlertLog
+from tradetui.desk.events.rules import AlertSettings
 from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.lookup.query import check_query
 from tradetui.desk.reversal.execution import Execution, NotConfirmed

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.desk.alerts.rules import Condition, RuleKind
+from tradetui.desk.events.rules import Condition, RuleKind
 from tradetui.profiles.alert_entry import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.example_configuration import example_text

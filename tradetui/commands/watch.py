@@ -21,8 +21,8 @@ from typing import Any, Final, TextIO
 from tradetui.commands.process.console import DONE, REFUSED, Output, say
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.desk import Desk
+from tradetui.desk.event_stream import AccountEvents, NoLog, NotAllowed
 from tradetui.desk.events.event_log import AccountEvent, EventId, EventKind, event_sentence
-from tradetui.desk.events.event_stream import AccountEvents, NoLog, NotAllowed
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from tradetui.desk.account.account_storage import AccountStorage
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.rules import AlertSettings
+from tradetui.desk.events.alerts import Alerts
+from tradetui.desk.events.rules import AlertSettings
 from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader, ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders, FillsReader

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
-from tradetui.desk.alerts.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
+from tradetui.desk.events.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
 from tradetui.profiles.errors import BrokenEntry, first_broken
 from tradetui.profiles.strict_settings import StrictSettings
 

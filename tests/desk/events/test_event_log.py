@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.alerts.test_alert_log import alert
+from tests.desk.events.test_alert_log import alert
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
-from tradetui.desk.alerts.delivery import AlertLog
-from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, OrdersLook
 from tradetui.desk.archive.database import Archive
+from tradetui.desk.events.delivery import AlertLog
+from tradetui.desk.events.detector import UNCONFIRMED_S, OrdersLook
 from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventKind, EventLog, JournalSteps, event_sentence
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation

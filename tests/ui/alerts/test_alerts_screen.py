@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, Condition, RuleKind, rule_of
+from tradetui.desk.events.rules import Alert, AlertEvent, Channel, Condition, RuleKind, rule_of
 from tradetui.ui.alerts.alert_notices import AlertNotices
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.run_app import screen_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.desk.alerts.rules import DesktopSequence
+from tradetui.desk.events.rules import DesktopSequence
 from tradetui.ui.alerts.alert_notices import notification, own_sequence
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tradetui.desk.alerts.rules import Alert, Condition, Direction, RuleKind, rule_of
+from tradetui.desk.events.rules import Alert, Condition, Direction, RuleKind, rule_of
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.fills import FILLED_ORDER_COLUMNS

@@ -18,11 +18,11 @@ import pytest
 
 from tests.sandbox.exchange_events import cancel_order, open_position
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.detection.alert_detector import AlertDetector
-from tradetui.desk.alerts.rules import AlertEvent, AlertSettings, Channel, Condition, Rule, RuleKind
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.desk import Desk
+from tradetui.desk.events.alerts import Alerts
+from tradetui.desk.events.detector import AlertDetector
+from tradetui.desk.events.rules import AlertEvent, AlertSettings, Channel, Condition, Rule, RuleKind
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal import execution as execution_module

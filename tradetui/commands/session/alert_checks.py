@@ -15,7 +15,7 @@ from typing import Final
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.open_profile import OpenProfile
-from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
+from tradetui.desk.events.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Unreachable

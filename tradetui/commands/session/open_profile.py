@@ -29,9 +29,9 @@ from tradetui.desk.account.identity import (
     normalised_address,
     stand_in,
 )
-from tradetui.desk.alerts.delivery import ProgramCommand
-from tradetui.desk.alerts.rules import AlertSettings, DesktopSequence, Rule, with_defaults, with_made
 from tradetui.desk.desk import Desk
+from tradetui.desk.events.delivery import ProgramCommand
+from tradetui.desk.events.rules import AlertSettings, DesktopSequence, Rule, with_defaults, with_made
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock

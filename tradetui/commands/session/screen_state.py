@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.alerts.rules import AlertChoices, Rule
+from tradetui.desk.events.rules import AlertChoices, Rule
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.toml_file import NotToml, read_toml

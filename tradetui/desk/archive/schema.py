@@ -86,7 +86,7 @@ _EVENT_TABLES: Final = """
         missed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (product_type, id)
     ) WITHOUT ROWID
     """
-"""The log of events, of `desk/events` and `desk/alerts`: what was noticed about the account, in order.
+"""Tables of `desk/events`: what was noticed about the account, in order.
 
 `event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it. An alert's `id` is its key.
 `gone_s` says since when, by the exchange's clock, an order is not pending any more whose end is not known yet.
@@ -101,7 +101,7 @@ _ALERT_TABLES: Final = """
     CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL);
     CREATE TABLE reversal_end (intent TEXT PRIMARY KEY, shown INTEGER NOT NULL) WITHOUT ROWID
     """
-"""Tables of `desk/alerts`: the session that delivers each alert, and the reversals whose end was shown."""
+"""Tables of `desk/events`: the session that delivers each alert, and the reversals whose end was shown."""
 _EQUITY_TABLES: Final = """
     CREATE TABLE equity_sample (
         minute INTEGER NOT NULL, product_types TEXT NOT NULL, time INTEGER NOT NULL, equity TEXT NOT NULL,

@@ -1,6 +1,6 @@
-"""Events of the account for scripts, each with an id from which whoever reads them can go on after a kill or a restart.
+"""What happens to the account: detected, kept in one log that `watch` reads, and reported as alerts in one sentence.
 
-`event_log` keeps them in the archive, in the order in which they were noticed, each once, and compares the
-pending orders with what they were; `journal_steps` reads outcomes from the journal, which it never writes. The door is
-`event_stream`, which follows a desk.
+`detector` and `thresholds` make events of what the feeds bring, and `sentences` the words for them. `event_log` keeps
+events in the archive. `alerts` matches them with the `rules` of the profile and shows them in this session, and
+`delivery` shares desktop and command with the account's other sessions by that log.
 """

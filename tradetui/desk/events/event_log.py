@@ -19,15 +19,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tradetui.desk.alerts.detection.alert_detector import OrdersLook, WatchedOrder, watch_on
-from tradetui.desk.alerts.detection.alert_sentences import (
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.events.detector import OrdersLook, WatchedOrder, watch_on
+from tradetui.desk.events.rules import one_sentence
+from tradetui.desk.events.sentences import (
     filled_text,
     fills_sentence,
     order_text,
     trigger_sentence,
 )
-from tradetui.desk.alerts.rules import one_sentence
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, located
 from tradetui.desk.intents.states import ENDED, State, end_in

@@ -15,7 +15,7 @@ from typing import Final
 from textual.app import App
 from textual.screen import ModalScreen
 
-from tradetui.desk.alerts.rules import Alert, Channel, DesktopSequence, RuleKind
+from tradetui.desk.events.rules import Alert, Channel, DesktopSequence, RuleKind
 from tradetui.ui.app_protocols import KeyedScreen
 from tradetui.ui.safe_text import notify, notify_about
 from tradetui.wire.text import scrub

@@ -10,9 +10,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
-from tradetui.desk.alerts.alerts import LOG_COLUMNS, RuleRow, channel_names, logged_at, rule_columns
-from tradetui.desk.alerts.delivery import LoggedAlert
-from tradetui.desk.alerts.rules import impossible
+from tradetui.desk.events.alerts import LOG_COLUMNS, RuleRow, channel_names, logged_at, rule_columns
+from tradetui.desk.events.delivery import LoggedAlert
+from tradetui.desk.events.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import OpenNewAlert

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 
-from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
-from tradetui.desk.alerts.typed_rule import (
+from tradetui.desk.desk import Desk
+from tradetui.desk.events.rules import Channel, Condition, Rule, RuleKind
+from tradetui.desk.events.typed_rule import (
     CHANNELS,
     RULE_FIELDS,
     RULE_KIND,
@@ -15,7 +16,6 @@ from tradetui.desk.alerts.typed_rule import (
     read_rule,
     threshold_rule,
 )
-from tradetui.desk.desk import Desk
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.safe_text import notify, sanitized
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from tradetui.desk.alerts.rules import Alert
     from tradetui.desk.desk import Desk
+    from tradetui.desk.events.rules import Alert
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.tables.rows.row_source import FeedRow

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.worker import Worker
 
-    from tradetui.desk.alerts.rules import Rule
     from tradetui.desk.desk import Desk
+    from tradetui.desk.events.rules import Rule
     from tradetui.desk.settings import DeskSettings
     from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.row_source import RowT

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, text_in_one_line
-from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, RuleKind
+from tradetui.desk.events.rules import Alert, AlertEvent, Channel, RuleKind
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent

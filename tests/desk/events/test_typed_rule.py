@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from tradetui.desk.alerts.rules import THRESHOLDS, Channel, Condition, Direction, RuleKind
-from tradetui.desk.alerts.typed_rule import CHANNELS, RULE_KIND, SYMBOL, THRESHOLD, TypedRule, read_rule
+from tradetui.desk.events.rules import THRESHOLDS, Channel, Condition, Direction, RuleKind
+from tradetui.desk.events.typed_rule import CHANNELS, RULE_KIND, SYMBOL, THRESHOLD, TypedRule, read_rule
 
 
 def typed(kind: str, threshold: str = "", symbol: str = "", channels: str = "line") -> TypedRule:

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from typing import Final
 
-from tradetui.desk.alerts.detection.alert_detector import OrdersLook
 from tradetui.desk.desk import Desk
+from tradetui.desk.events.detector import OrdersLook
 from tradetui.desk.events.event_log import (
     AccountEvent,
     EventId,

@@ -8,7 +8,8 @@ from decimal import Decimal
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
-from tradetui.desk.alerts.detection.alert_sentences import (
+from tradetui.desk.events.rules import AlertEvent, Condition, RuleKind, one_sentence
+from tradetui.desk.events.sentences import (
     FillGroups,
     fills_sentence,
     is_stop,
@@ -18,7 +19,6 @@ from tradetui.desk.alerts.detection.alert_sentences import (
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.rules import AlertEvent, Condition, RuleKind, one_sentence
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LINK_BACK, LOST_LINKS, LinkState
 from tradetui.desk.reversal.outcome import SearchStage

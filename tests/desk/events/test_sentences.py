@@ -9,15 +9,15 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
-from tradetui.desk.alerts.alerts import RuleRow, rule_columns
-from tradetui.desk.alerts.detection.alert_sentences import (
+from tradetui.desk.events.alerts import RuleRow, rule_columns
+from tradetui.desk.events.rules import LONGEST, Condition, RuleKind, one_sentence, rule_of
+from tradetui.desk.events.sentences import (
     FillGroups,
     fills_sentence,
     order_gone_sentence,
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.rules import LONGEST, Condition, RuleKind, one_sentence, rule_of
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, Precision
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first

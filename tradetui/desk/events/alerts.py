@@ -12,10 +12,9 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tradetui.desk.alerts.delivery import AlertDelivery, FrequencyLimit, LoggedAlert
-from tradetui.desk.alerts.detection.alert_detector import AlertDetector
-from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector, sentence_at_level
-from tradetui.desk.alerts.rules import (
+from tradetui.desk.events.delivery import AlertDelivery, FrequencyLimit, LoggedAlert
+from tradetui.desk.events.detector import AlertDetector
+from tradetui.desk.events.rules import (
     DEFAULT_RULES,
     Alert,
     AlertChoices,
@@ -29,6 +28,7 @@ from tradetui.desk.alerts.rules import (
     one_sentence,
     with_made,
 )
+from tradetui.desk.events.thresholds import ThresholdDetector, sentence_at_level
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState

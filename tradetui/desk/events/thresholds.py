@@ -8,14 +8,14 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from tradetui.desk.alerts.detection.alert_sentences import (
+from tradetui.desk.events.rules import THRESHOLDS, AlertEvent, Condition, Direction, RuleKind, one_sentence
+from tradetui.desk.events.sentences import (
     liquidation_sentence,
     margin_sentence,
     price_sentence,
     result_sentence,
     today_sentence,
 )
-from tradetui.desk.alerts.rules import THRESHOLDS, AlertEvent, Condition, Direction, RuleKind, one_sentence
 from tradetui.desk.tables.cells.cell_format import decimals
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import in_dollars

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.alerts.detection.threshold_detector import REARM_S, ThresholdState, crossed
+from tradetui.desk.events.thresholds import REARM_S, ThresholdState, crossed
 
 FIGURES = st.decimals(-1_000, 1_000, places=2)
 STEPS = st.lists(st.tuples(FIGURES, st.floats(0, 90)), max_size=60)

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
-from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector, sentence_at_level
-from tradetui.desk.alerts.rules import Condition, Direction, RuleKind
+from tradetui.desk.events.rules import Condition, Direction, RuleKind
+from tradetui.desk.events.thresholds import ThresholdDetector, sentence_at_level
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.wire.enums import PositionMode
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.alerts.rules import THRESHOLDS, Channel, Condition, Direction, Rule, RuleKind, rule_of
+from tradetui.desk.events.rules import THRESHOLDS, Channel, Condition, Direction, Rule, RuleKind, rule_of
 from tradetui.desk.parameter_form import FormField
 from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.errors import InvalidRequest

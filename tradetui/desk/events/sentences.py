@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.alerts.rules import Condition
+from tradetui.desk.events.rules import Condition
 from tradetui.desk.tables.cells.cell_format import (
     FEE_PLACES,
     MONEY_PLACES,

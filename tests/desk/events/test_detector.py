@@ -11,8 +11,8 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
-from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertDetector
-from tradetui.desk.alerts.rules import Condition, RuleKind
+from tradetui.desk.events.detector import UNCONFIRMED_S, AlertDetector
+from tradetui.desk.events.rules import Condition, RuleKind
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.intents.states import State

@@ -11,8 +11,8 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
 from tests.sandbox.exchange_events import open_position
-from tradetui.desk.alerts.rules import Alert, AlertSettings, Channel, Condition, RuleKind, rule_of
 from tradetui.desk.desk import Desk
+from tradetui.desk.events.rules import Alert, AlertSettings, Channel, Condition, RuleKind, rule_of
 from tradetui.sandbox.books.orders import waits_above
 
 pytestmark = pytest.mark.looptime

@@ -14,11 +14,11 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.commands.process.flags import EVENT_KINDS
-from tradetui.desk.alerts.delivery import AlertLog
-from tradetui.desk.alerts.rules import AlertSettings
 from tradetui.desk.archive.database import Archive
+from tradetui.desk.event_stream import AccountEvents, NoLog
+from tradetui.desk.events.delivery import AlertLog
 from tradetui.desk.events.event_log import AccountEvent, EventId, EventKind, JournalSteps, event_sentence
-from tradetui.desk.events.event_stream import AccountEvents, NoLog
+from tradetui.desk.events.rules import AlertSettings
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.trading_session import journal_location

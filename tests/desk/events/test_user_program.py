@@ -14,8 +14,8 @@ import pytest
 
 from tests.bench.virtual_loop import pass_seconds
 from tests.desk.fixtures.scripted_exchange import Clock
-from tradetui.desk.alerts.delivery import CommandFailed, FrequencyLimit, ProgramCommand
-from tradetui.desk.alerts.rules import Alert, AlertEvent, Channel, RuleKind
+from tradetui.desk.events.delivery import CommandFailed, FrequencyLimit, ProgramCommand
+from tradetui.desk.events.rules import Alert, AlertEvent, Channel, RuleKind
 
 LIMIT_S = 600.0
 STARTS_ANOTHER = (

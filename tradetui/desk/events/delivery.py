@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
 
-from tradetui.desk.alerts.rules import Alert, AlertSettings, Channel, one_sentence
+from tradetui.desk.events.rules import Alert, AlertSettings, Channel, one_sentence
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock, Moment

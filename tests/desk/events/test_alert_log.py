@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import NOW_MS
-from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.delivery import CLAIMABLE_AGAIN_S, LOG_SHOWN, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
-from tradetui.desk.alerts.rules import (
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.events.alerts import Alerts
+from tradetui.desk.events.delivery import CLAIMABLE_AGAIN_S, LOG_SHOWN, OTHERS_WAIT_S, SAME_S, AlertLog, CommandFailed
+from tradetui.desk.events.rules import (
     DEFAULT_RULES,
     Alert,
     AlertChoices,
@@ -25,7 +26,6 @@ from tradetui.desk.alerts.rules import (
     RuleKind,
     rule_of,
 )
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
@@ -120,9 +120,9 @@ def test_which_ends_of_reversals_were_shown_is_noted() -> None:
 CLAIMS_AND_HANGS = """
 import sys
 from pathlib import Path
-from tests.desk.alerts.test_alert_log import alert, moment
-from tradetui.desk.alerts.delivery import AlertLog
-from tradetui.desk.alerts.rules import Channel
+from tests.desk.events.test_alert_log import alert, moment
+from tradetui.desk.events.delivery import AlertLog
+from tradetui.desk.events.rules import Channel
 from tradetui.desk.archive.database import Archive
 log = AlertLog(Archive(Path(sys.argv[1])), "killed")
 log.typed(moment(1))
