@@ -5,9 +5,9 @@ async with ExchangeClient(Credentials(key, secret, passphrase), "https://api.exa
 
 The endpoints as methods, area by area: a coroutine for each, and an iterator over pages for each paged one.
 
-A method is made of its request, whose parameters, rules and rows it takes over. An area asks through the client's
-`read`, `pages` and `write` alone. The interface has thirteen endpoints, on which everything works; what is "beyond the
-interface" the live exchange has as well.
+A method takes the parameters, rules and rows of its request. An area uses only the client's `read`, `pages` and
+`write`. The thirteen endpoints of the interface are enough for the whole program; the live exchange also has the
+endpoints "beyond the interface".
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ P = ParamSpec("P")
 Row = TypeVar("Row", bound=Record)
 
 _ROWS = """rows newest first. Sizes, prices and amounts are Decimal, times aware UTC datetimes, ids text,
-        secrets SecretStr; what the exchange left out is None. `received` of a row holds every field as it came."""
+        secrets SecretStr, missing fields None. `received` of a row holds every field as it came."""
 _READ_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent.
         NotSent: nothing left this machine.
         AuthenticationFailed, PermissionRefused, RateLimited, Rejected, Busy: the exchange refused.
@@ -107,7 +107,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
 
     summary = """Read every page, each row once. {purpose}
 
-    With `start_time` the stretch from there to `end_time` (now) may be of any length: it is read in spans that the
+    With `start_time` the period from there to `end_time` (now) may be of any length: it is read in spans that the
     exchange allows. `start_time=0` goes back as far as the exchange reports, ten years at most."""
     return _described(method, request, summary=summary, errors=_READ_ERRORS, iterates=True)
 
@@ -303,21 +303,21 @@ class ExchangeReader:
         """Build a client; nothing is connected or sent before its first call.
 
         Args:
-            credentials: key, secret and passphrase; None where only public endpoints are read.
+            credentials: key, secret and passphrase; None if only public endpoints are read.
             base_url: https, or http on loopback; not needed with `app` or `transport`.
             environment: "live" or "demo".
             locale: the language of the exchange's messages, such as "en-US".
-            priority: who waits. For a person a read that fails for a passing reason is tried once more.
+            priority: whether a person or a feed waits. For a person a passing error of a read is retried once.
             budget: counts calls and is closed with the client. By default it counts this process alone and half of
                 every limit; `SharedBudget` counts with all processes of the user, `NoBudget` not at all.
-            account_kind: "ordinary", "copy_trader" or "broker"; None where it is not known.
+            account_kind: "ordinary", "copy_trader" or "broker"; None if it is not known.
             clock: tells the time, in Unix milliseconds and in monotonic seconds.
-            random: where chance comes from.
+            random: the source of random numbers.
             timeouts: of connecting, sending and reading, in seconds.
             tls: verifies certificates in place of the usual context.
             proxy: the proxy to go through (`parse_proxy`); the environment is never asked for one.
             app: an ASGI application in this process, in place of the network.
-            transport: whatever carries requests, in place of the network.
+            transport: carries requests in place of the network.
             httpx_transport_factory: makes an httpx transport each time it is called.
 
         Raises:
@@ -458,7 +458,7 @@ class TradingClient(ExchangeReader):
             InvalidRequest: the request breaks a rule; nothing was sent.
             NotSent: nothing left this machine.
             AuthenticationFailed, PermissionRefused, RateLimited, Rejected: the exchange refused; nothing was done.
-            OutcomeUnknown: it may have been done; also where the reply is about another order than the request.
+            OutcomeUnknown: it may have been done; also if the reply is about another order than the request.
         """
         endpoint = endpoint_of(type(request))
         if endpoint.name in CREATING and not self._may_create:

@@ -122,7 +122,6 @@ class ServerClock:
 
     @property
     def blocks_writes(self) -> bool:
-        """Whether the offset is too large to send an order."""
         return abs(self.offset_ms or 0) > BLOCK_OFFSET_MS
 
     def _forget_after_jump(self) -> None:

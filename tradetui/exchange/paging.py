@@ -1,4 +1,4 @@
-"""Reads all pages: no row lost or repeated, in spans the exchange allows, and with a certain end."""
+"""Reads all pages: no row lost or repeated, in spans the exchange allows, and always to an end."""
 
 from __future__ import annotations
 
@@ -56,12 +56,10 @@ class PageWalk(Generic[Row]):
 
     @property
     def over(self) -> bool:
-        """Whether everything was read."""
         return self._request is None
 
     @property
     def request(self) -> Request[Row] | None:
-        """The request of the following `next`."""
         return self._request
 
     async def __aiter__(self) -> AsyncIterator[Reply[Row]]:
@@ -152,7 +150,7 @@ def walk(
     start_ms: int | None = None,
     end_ms: int | None = None,
 ) -> PageWalk[Row]:
-    """Walk through the stretch of the request, or from `end_ms` (now) back to `start_ms` in spans.
+    """Walk through the request's own period, or from `end_ms` (now) back to `start_ms` in spans.
 
     It goes back only as far as the exchange reports, or ten years if no limit is known: a start of 0 means the
     beginning.

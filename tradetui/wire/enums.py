@@ -129,7 +129,6 @@ class OrderStatus(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether an order in this state can fill no more."""
         return self not in (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 
 

@@ -249,12 +249,10 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
 
 
 def says_no_such_order(code: str | None) -> bool:
-    """Whether the reply says that no order has the requested id."""
     return code is not None and meaning(code).group is CodeGroup.NO_SUCH_ORDER
 
 
 def endpoint_missing(code: str, http_status: int | None = None) -> bool:
-    """Whether the reply says that the endpoint does not exist here."""
     return http_status == 404 or meaning(code).group is CodeGroup.MISSING
 
 

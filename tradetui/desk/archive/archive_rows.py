@@ -408,7 +408,6 @@ class ArchiveRows(Generic[RecordT]):
         return None if row is None else row.row_id
 
     def index_of(self, row_id: str) -> int | None:
-        """Return the index of a row if it is in memory."""
         return self._indexes.get(row_id)
 
     def read_ahead(self, index: int) -> None:

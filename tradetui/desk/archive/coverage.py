@@ -47,7 +47,7 @@ class BillCoverage(NamedTuple):
         return not self.misses(since, until)
 
     def misses(self, since: int, until: int) -> bool:
-        """Whether a gap has a moment of a period."""
+        """Whether a gap overlaps a period."""
         return any(gap.since <= until and since <= gap.until for gap in self.gaps)
 
     def holds_settlements(self, since: int, until: int) -> bool:

@@ -39,7 +39,7 @@ _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (k
 
 
 class Archive:
-    """One account's archive in a SQLite file; without a file, in a temporary one that ends with the session.
+    """One account's archive in a SQLite file; without a file, in a temporary file that ends with the session.
 
     Every call blocks briefly and belongs on the disk thread. `connection` is the open file, for readers of the ledger.
     """
@@ -234,7 +234,7 @@ class Archive:
 
     @contextmanager
     def _ledger_transaction(self) -> Iterator[None]:
-        """Open a transaction for the ledger too; if it is rolled back, the ledger drops its memory of it."""
+        """Open a transaction that includes the ledger; a rollback also clears the ledger's memory."""
         try:
             with transaction(self.connection):
                 self._ledger.prepare()

@@ -68,7 +68,7 @@ class Rates:
         """Return the sum of amounts by coin in USDT; None if a coin's rate is not known."""
         total = Decimal(0)
         for coin, amount in amounts.items():
-            if amount:  # a zero with many decimals would give the total as many
+            if amount:  # a zero with many decimals would give the total many decimals
                 if (rate := self.of_coin(coin)) is None:
                     return None
                 total += amount * rate

@@ -112,7 +112,6 @@ class GroupSums:
 
     @property
     def net(self) -> Decimal:
-        """Gross, fees and funding."""
         return self.sums.net + self.funding
 
     def add(self, other: GroupSums) -> None:
@@ -263,7 +262,7 @@ def _summed(connection: sqlite3.Connection, span: TimeSpan) -> Sequence[GroupSum
         )
         for product_type, symbol, coin, profit, fees, in_usd in orders:
             group(product_type, symbol, coin).sums.count_order(Decimal(profit) + Decimal(fees), Decimal(in_usd))
-        # Settlements are at full hours, and also count in quarter-hours that are not whole.
+        # Settlements are at full hours, and also count in partial quarter-hours.
         funding += connection.execute(
             f"SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE {OF_KIND} = 'funding'"
             " AND time BETWEEN ? AND ?",
@@ -288,7 +287,6 @@ def _as_json(group: GroupSums) -> list[object]:
 
 @lru_cache(maxsize=2_048)
 def _groups_of(groups_text: str) -> Sequence[GroupSums]:
-    """Read the groups of a day from the file's text."""
     return [_group_of(*values) for values in load_json(groups_text)]
 
 
@@ -341,7 +339,7 @@ class BillsRead:
             self._extents.append(_ReadExtent(product_type, coverage, first_fill, fills_until))
 
     def hold(self, since: int, until: int, coin: str) -> bool:
-        """Whether a period's funding in a coin is known, as far as fills are read; none was paid before the first.
+        """Whether a period's funding in a coin is known as far as fills are read; there is none before the first fill.
 
         Fills are read more often than bills, so the newest bills may lack up to `READ_LATELY_MS`.
         """

@@ -89,7 +89,7 @@ _EVENT_TABLES: Final = """
 """Tables of `desk/events`: what was noticed about the account, in order.
 
 `event_log` has a row once `watch` has run. A fill's event has no body: `record` holds it. An alert's `id` is its key.
-`gone_s` says since when, by the exchange's clock, an order is not pending any more whose end is not known yet.
+`gone_s` is the time, by the exchange's clock, since which an order is no longer pending while its end is unknown.
 """
 _ALERT_TABLES: Final = """
     CREATE INDEX alert_by_key ON account_event (id) WHERE kind = 'alert';

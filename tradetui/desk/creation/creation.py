@@ -132,11 +132,10 @@ class Creation:
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked; then nothing can be created either."""
         return self._intents.locked
 
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
-        """Return every reason against sending now, as sentences; a key of another account is the only one given."""
+        """Return every reason against sending now, as sentences; if the key is another account's, only that."""
         intents = self._intents
         if intents.other_owner:
             return (intents.other_owner,)

@@ -207,7 +207,7 @@ def requested_names(journalled: object) -> tuple[str, ...]:
 
 
 def what_to_do(kind: CreationKind, names: Sequence[str]) -> str:
-    """Return the doubt after a lost reply, where to look for these sub-accounts, and the next steps there."""
+    """Return the remedy after a lost reply: what may exist, where to look for it, and the next steps there."""
     if kind is CreationKind.BROKER_SUBACCOUNT:
         return (
             "The sub-account may exist. Check the broker's sub-accounts on the exchange's site, then release this. "

@@ -384,7 +384,6 @@ class Intents:
         return True
 
     def unsettled(self) -> tuple[str, ...]:
-        """Return the unsettled intents as sentences."""
         return self.open_scopes.sentences()
 
     # The lock

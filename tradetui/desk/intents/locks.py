@@ -95,7 +95,7 @@ class OpenScopes:
         self._elsewhere: dict[str, str] = {}
 
     def see(self, here: Mapping[str, OpenIntent], elsewhere: Mapping[str, str]) -> None:
-        """Replace all open scopes; an intent in another directory is known by a sentence."""
+        """Replace the open scopes; `elsewhere` describes the intents of other directories in sentences."""
         self._here, self._elsewhere = dict(here), dict(elsewhere)
 
     def began(self, scope: str, intent: OpenIntent) -> None:

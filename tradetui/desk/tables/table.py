@@ -76,7 +76,6 @@ class Table(Generic[RowT_co]):
 
     @property
     def view(self) -> TableView[RowT_co]:
-        """The columns and the footer."""
         return cast("TableView[RowT_co]", _views()[self.name])
 
     @property

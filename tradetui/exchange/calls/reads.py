@@ -40,7 +40,7 @@ class _Dialect:
 
     def __init__(self) -> None:
         self.signs_decoded = False
-        #: Endpoint and parameter for which the live exchange's words were what worked.
+        #: Endpoint and parameter for which the live exchange's word worked.
         self.live_parameters: set[tuple[str, str]] = set()
 
 

@@ -87,7 +87,7 @@ class TransportErrorKind(StrEnum):
     TLS = "tls"  # the certificate or the handshake failed
     TIME_OUT = "time-out"
     BROKEN = "broken"  # the connection ended before the response did
-    POOL = "pool"  # the connections of this program are used up: a fault of its own
+    POOL = "pool"  # this program has used up its connections: its own fault
     UNREADABLE = "unreadable"  # too large, or not what its headers say
 
 
@@ -120,7 +120,6 @@ class Transport(Protocol):
 
 
 def refuse_write(request: HttpRequest) -> None:
-    """Raise ReadOnly for any request but a GET."""
     if request.writes:
         raise ReadOnly("this program was started to read only", remedy="Start it without monitor mode to trade.")
 

@@ -82,7 +82,6 @@ def affordable(book: FuturesBook, spec: ContractSpec, at: MarketMoment) -> Decim
 
 
 def match_account(account: Account, at: MarketMoment) -> None:
-    """Apply the prices of a moment to every product type of an account."""
     for book in account.futures.values():
         _match(account, book, at)
         _fire(book, at)

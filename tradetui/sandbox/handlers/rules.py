@@ -260,6 +260,6 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
 
 
 def _documented_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
-    """Return the documented word for one in the dialect in use; raises Refusal."""
+    """Translate a word of the dialect in use into the documented one; raises Refusal."""
     documented_values = {live_values.get(choice, choice) if live else choice: choice for choice in choices}
     return documented_values[word(name, text, documented_values)]

@@ -17,7 +17,7 @@ from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_m
 from tradetui.wire.replies.record import Record, UndecodableRowError, masked, read_rows
 
 LONGEST_BODY: Final = 8 * 1024 * 1024
-"""In bytes. The longest page, 500 bills, has a fifth of a megabyte; a longer body answers none of these requests."""
+"""In bytes. The longest page, 500 bills, is a fifth of a megabyte; a longer body answers none of these requests."""
 _LATEST_MS: Final = 4_102_444_800_000
 """A time in a reply after the year 2100 is ignored."""
 _TELLING_FIELDS: Final = ("symbol", "coin", "margin_coin")

@@ -92,5 +92,4 @@ def permission_texts(authorities: Iterable[str]) -> tuple[str, ...]:
 
 
 def may_withdraw(authorities: Iterable[str]) -> bool:
-    """Whether one of the authorities lets the key withdraw."""
     return any(authority.casefold().startswith(_WITHDRAWALS) for authority in authorities)

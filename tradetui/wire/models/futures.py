@@ -67,7 +67,6 @@ class InPositionMode:
 
     @property
     def position_mode(self) -> PositionMode | None:
-        """The account's position mode; None if unknown."""
         return known(PositionMode, self.pos_mode)
 
 
@@ -77,7 +76,6 @@ class InMarginMode:
 
     @property
     def margin(self) -> MarginMode | None:
-        """Crossed or isolated; None if unknown."""
         return MarginMode.parse(self.margin_mode)
 
 
@@ -182,7 +180,6 @@ class OrderDetail(Record, Sided, InPositionMode):
 
     @property
     def status(self) -> OrderStatus | None:
-        """The order's status; None for a word that this program does not know."""
         return known(OrderStatus, self.state)
 
 
@@ -248,7 +245,6 @@ class FuturesFill(Record, Sided):
 
     @property
     def row_id(self) -> str:
-        """The trade id and the symbol in upper case."""
         return f"{self.trade_id}|{self.symbol.upper()}"
 
     @property

@@ -1,4 +1,4 @@
-"""Sub-accounts and the API keys made with them: a broker's, with deposits, withdrawals and e-mail, and virtual ones.
+"""Broker sub-accounts with transfers and e-mail, virtual sub-accounts, and the API keys made with them.
 
 A new key's secret comes once, in the reply that creates the key, and cannot be read again.
 """
@@ -51,7 +51,6 @@ class SubaccountTransfer(Record):
 
     @property
     def is_withdrawal(self) -> bool:
-        """Whether it is a withdrawal, in either spelling."""
         return same(self.type, TransferType.WITHDRAWAL) or same(self.type, LIVE_WITHDRAWAL)
 
 

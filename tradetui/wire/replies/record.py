@@ -154,8 +154,9 @@ _READERS: Final[dict[type[Record], SchemaValidator]] = {}
 def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
     """Read all rows at full speed; None if pydantic refuses one, which `Record.from_row` then reads field by field.
 
-    One pydantic call reads all rows into dictionaries. They become the records' own, as in `model_construct`: this
-    takes half the time and memory of validating each model, since all share one set of set fields.
+    One pydantic call reads all rows into dictionaries. These become the records' own dictionaries, as in
+    `model_construct`: this takes half the time and memory of validating each model, since all share one set of set
+    fields.
     """
     reader = _READERS.get(kind)
     if reader is None:

@@ -50,7 +50,6 @@ class Parameter:
         self.__dict__.update(rules)
 
     def changed(self, **rules: Any) -> Self:
-        """Return the same parameter with other values of these fields."""
         return type(self)(**{**self.__dict__, **rules})
 
     @property

@@ -219,7 +219,6 @@ class RegisteredJournal(Journal):
     # Reading
 
     def has(self, intent: str) -> bool:
-        """Whether this journal itself holds an intent."""
         return self._connection.execute("SELECT 1 FROM intent WHERE id = ?", (intent,)).fetchone() is not None
 
     def last_event_number(self) -> int:
@@ -241,7 +240,7 @@ class RegisteredJournal(Journal):
         return sorted([*super().newest(limit), *former], key=lambda intent: -intent.events[0].at_ms)[:limit]
 
     def newest_contradicted(self) -> Intent | None:
-        """Return the same for this journal, else for former ones."""
+        """Return the newest contradicted intent of this journal, else of a former one."""
         journals = (super().newest_contradicted(), *(journal.newest_contradicted() for journal in self._former))
         return next(filter(None, journals), None)
 
@@ -369,7 +368,6 @@ def _open(location: JournalLocation, lives: ProcessLives | None, *, creates: boo
 
 
 def _is_there(file: Path) -> bool:
-    """Whether the file exists, or was set aside as damaged."""
     return file.exists() or set_aside_before(file) is not None
 
 

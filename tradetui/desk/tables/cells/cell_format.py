@@ -126,7 +126,7 @@ class CellFormat:
 
 
 DEFAULT_FORMAT: Final = CellFormat()  # times in UTC, figures rounded, no symbol's decimals known
-DECIMALS_LIMIT: Final = 18  # of a contract at most; a figure with more says nothing about its contract
+DECIMALS_LIMIT: Final = 18  # the most a contract may have; a figure with more says nothing about its contract
 
 
 class SeenPrecisions:

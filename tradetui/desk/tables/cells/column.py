@@ -64,7 +64,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
     right: bool = False
     tone: Callable[[RowT_contra], Tone] | None = None
     unit: str = ""  # of the figure; "" if the row names it
-    order: Callable[[RowT_contra], object] | None = None  # the sort key, if the value is none
+    order: Callable[[RowT_contra], object] | None = None  # the sort key, if the value sorts badly
     is_received_time: bool = False  # such a time is exported twice: as received and in ISO 8601
     rank: int = UNRANKED  # if room is short, the column with the highest rank is dropped first; of equal ones the last
     sources: tuple[tuple[str, Callable[[RowT_contra], object]], ...] = ()

@@ -99,5 +99,4 @@ def id_order(row_id: str) -> str:
 
 
 def newest_first(rows: Iterable[ProductRow[RecordT]]) -> list[ProductRow[RecordT]]:
-    """Sort rows by time, then id, the newest first."""
     return sorted(rows, key=_time_order, reverse=True)
