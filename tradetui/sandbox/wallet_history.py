@@ -2,7 +2,7 @@
 
 Spot trades begin a day within the ninety readable days, so that a session of a day loses none. Converts go back further
 than one request may span, and the sub-accounts' transfers about as far as the sub-accounts. All of it is drawn from the
-account's random numbers: a seed fixes the order in which they are drawn.
+account's random numbers: another order of drawing them would give another history.
 """
 
 from __future__ import annotations

@@ -294,7 +294,7 @@ def set_aside(file: Path) -> Path:
 
 
 def _set_aside_older(file: Path, first_version: int) -> Path | None:
-    """Rename a file of an earlier version, with its log; return the new path, or None if the version is current."""
+    """Rename a file of an earlier version, with its log; return the new path, or None if it is not older."""
     if _version_of(file) not in range(1, first_version):
         return None
     directory = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -143,7 +143,7 @@ _REMEDIES: Final[Mapping[CodeGroup, Mapping[str, str]]] = {
         ),
     },
     CodeGroup.MONEY: {
-        "The size is above the margin, or above the maximum of a market order: choose a smaller one.": "40762",
+        "The size is more than the margin covers or one market order allows: choose a smaller one.": "40762",
         "There is not enough margin: choose a smaller size, or transfer margin to the futures account.": (
             "40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020"
         ),

@@ -68,7 +68,7 @@ class TimeRule(NamedTuple):
         return SHORTEST_THREE_MONTHS_MS if self.missing is Missing.THREE_MONTHS else self.span_ms
 
     def kept_since(self, start: int, now_ms: int) -> int:
-        """Return the start (ms), or the oldest time that the exchange still keeps when a request made now arrives."""
+        """Return the start (ms), or if later the oldest time still kept when a request made now arrives."""
         return start if self.window_ms is None else max(start, now_ms - self.window_ms + ON_THE_WAY_MS)
 
 

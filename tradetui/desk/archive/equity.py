@@ -157,7 +157,7 @@ def _one_sample(
 class SampledEquity(NamedTuple):
     """Samples of a period, oldest first: Unix ms, and equity as the file stores it.
 
-    `values` are the same as floats, negative ones as zero: no more than everything can be lost.
+    `values` are the same as floats, negative ones as zero, because an account cannot lose more than all.
     """
 
     times: Sequence[int]
