@@ -86,36 +86,32 @@ class Archive:
         kind: type[RecordT],
         rows: Sequence[ProductRow[RecordT]],
         gaps: Mapping[ProductType, Sequence[Gap]] | None = None,
-    ) -> set[str]:
-        """Archive rows and the gaps between them in one transaction; return the ids of new or changed rows."""
-        changed: set[str] = set()
+    ) -> None:
+        """Archive rows and the gaps between them in one transaction."""
         with self._ledger_transaction():
             for row in rows:
-                if self._keep(kind, row):
-                    changed.add(row.row_id)
+                self._keep(kind, row)
             for product_type, missing in (gaps or {}).items():
                 self._keep_gaps(product_type, missing)
-        return changed
 
-    def _keep(self, kind: type[RecordT], row: ProductRow[RecordT]) -> bool:
-        """Archive a row, or the newer text of an archived one; True if anything changed."""
+    def _keep(self, kind: type[RecordT], row: ProductRow[RecordT]) -> None:
+        """Archive a row, or the newer text of an archived one."""
         record = row.record
         body, symbol = dump_json(record.received), str(getattr(record, "symbol", "")).upper()
         identity, time = (KINDS[kind], str(row.product_type), record.row_id), unix_ms(time_of(record))
         values = (*identity, time, id_order(record.row_id), symbol, body)
         if self.connection.execute(_INSERT, values).rowcount > 0:
             self.fills_to_book += kind is FuturesFill
-            return True
+            return
         rowid, body_before = self.connection.execute(
             "SELECT rowid, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
         ).fetchone()
         if body_before == body:
-            return False
+            return
         self.connection.execute("UPDATE record SET time = ?, body = ? WHERE rowid = ?", (time, body, rowid))
         self.rows.now_readable(kind, rowid)
         if isinstance(record, FuturesFill):
             self._rebook(row.product_type, rowid, body_before, record)
-        return True
 
     def _rebook(self, product_type: ProductType, rowid: int, body_before: str, fill: FuturesFill) -> None:
         """Replace a fill in the ledger if its earlier version was booked."""

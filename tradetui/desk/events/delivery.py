@@ -1,11 +1,8 @@
-"""Delivers a session's alerts by desktop and command, each once for the account, and keeps the log of them.
+"""Delivers a session's alerts by desktop and command, each once for the account.
 
-Runs the user's own program for an alert, without a shell and with the event as JSON on its standard input.
-
-The log of all alerts, and the session of an account that delivers one: both are in the account's archive.
-
-Every call blocks for a moment and belongs on the disk's thread. Moments are compared by the monotonic clock of one
-boot; what another boot wrote is over.
+The log of events in the account's archive holds each alert, and the session that takes a delivery upon itself claims it
+there by the alert's number. Whatever works on the archive blocks for a moment and belongs on the disk's thread. Moments
+are compared by the monotonic clock of one boot; those of another boot are over.
 """
 
 from __future__ import annotations
@@ -260,29 +257,20 @@ class AlertLog:
                 settled &= shown.keys()
         return frozenset(intent for intent in settled if not shown.get(intent))
 
-    def newest(self, limit: int = LOG_SHOWN) -> Sequence[LoggedAlert]:
-        """The last alerts, newest first."""
-        with self._archive.transaction() as connection:
-            rows = connection.execute(
-                "SELECT number, time, body FROM account_event WHERE kind = 'alert' ORDER BY number DESC LIMIT ?",
-                (limit,),
-            ).fetchall()
-            results: dict[int, dict[str, str]] = {}
-            for number, channel, result in connection.execute(
-                "SELECT alert, channel, result FROM alert_claim WHERE alert >= ? AND result IS NOT NULL",
-                (rows[-1][0] if rows else 0,),
-            ):
-                results.setdefault(number, {})[channel] = result
-        alerts = [(number, at_ms, json.loads(body)) for number, at_ms, body in rows]
+    def newest(self) -> Sequence[LoggedAlert]:
+        """Return the last alerts, newest first."""
+        rows = self._archive.connection.execute(
+            "SELECT number, time, body, (SELECT json_group_object(channel, result) FROM alert_claim"
+            " WHERE alert = number AND result IS NOT NULL)"
+            " FROM account_event WHERE kind = 'alert' ORDER BY number DESC LIMIT ?",
+            (LOG_SHOWN,),
+        )
+        alerts = ((number, at_ms, json.loads(body), json.loads(results)) for number, at_ms, body, results in rows)
         return [
             LoggedAlert(
-                number,
-                at_ms,
-                alert["sentence"],
-                ", ".join(alert["rules"]),
-                _delivery(alert["channels"], results.get(number, {})),
+                number, at_ms, alert["sentence"], ", ".join(alert["rules"]), _delivery(alert["channels"], results)
             )
-            for number, at_ms, alert in alerts
+            for number, at_ms, alert, results in alerts
         ]
 
 

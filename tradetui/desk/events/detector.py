@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta, tzinfo
 from decimal import Decimal
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from tradetui.desk.events.rules import AlertEvent, Condition, RuleKind, one_sentence
@@ -89,17 +89,14 @@ def watch_on(
     for order_id, known in before.items():
         if order_id in watched:
             continue
-        if known.gone_s is None and look.is_whole:  # else a row that cannot be read may be this order
+        watched[order_id] = known
+        if not look.is_whole:
+            continue  # a row that cannot be read may be this order
+        if known.gone_s is None:
             watched[order_id] = known._replace(gone_s=look.at_s, missed=look.missed)
-        elif known.gone_s is not None and look.is_whole and _has_ended(known.gone_s, look):
-            ended[order_id] = known
-        else:
-            watched[order_id] = known
+        elif look.at_s >= known.gone_s + CONFIRMED_S and _is_confirmed(known.gone_s, look.fills_read_s, look.at_s):
+            ended[order_id] = watched.pop(order_id)
     return watched, ended
-
-
-def _has_ended(gone_s: float, look: OrdersLook) -> bool:
-    return look.at_s >= gone_s + CONFIRMED_S and _is_confirmed(gone_s, look.fills_read_s, look.at_s)
 
 
 class AlertDetector:
@@ -350,10 +347,8 @@ class NewRows(Generic[RecordT]):
         if snapshot.generation == before.generation or not snapshot.rows:
             return []
         oldest = max(self._since, time_of(snapshot.rows[0].record) - LATE)
-        recent = takewhile(lambda row: time_of(row.record) >= oldest, snapshot.rows)
-        new = (
+        return [
             row
-            for row in recent
-            if (index := before.index_of(row.row_id)) is None or (self._a_change_is_new and before.row(index) != row)
-        )
-        return list(new)[::-1]
+            for row in snapshot.changed_since(before)[::-1]
+            if time_of(row.record) >= oldest and (self._a_change_is_new or row.row_id not in before.index)
+        ]

@@ -112,10 +112,7 @@ class FilledOrders:
     ) -> dict[str, Collection[ProductRow[FuturesFill]]]:
         """By the order's row, all fills of the orders of which one is new or other than before."""
         changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
-        for fill_row in fills.rows:
-            index = before.index.get(fill_row.row_id)
-            if index is not None and (before.rows[index] is fill_row or before.rows[index] == fill_row):
-                continue
+        for fill_row in fills.changed_since(before):
             now_id = row_id_of_order(fill_row)
             for order_row_id in {now_id, self._order_row_ids.get(fill_row.row_id, now_id)}:
                 if order_row_id not in changed:

@@ -102,6 +102,15 @@ class Snapshot(Generic[FeedRowT_co]):
     def index_of(self, row_id: str) -> int | None:
         return self.index.get(row_id)
 
+    def changed_since(self, before: Snapshot[FeedRow]) -> list[FeedRowT_co]:
+        """Return the rows that are new, or other than in an earlier snapshot, in their order."""
+        return [
+            row
+            for row in self.rows
+            if (index := before.index.get(row.row_id)) is None
+            or (before.rows[index] is not row and before.rows[index] != row)
+        ]
+
     def read_like(self, other: Snapshot[FeedRow]) -> Self:
         """The same rows, read when and as well as those of another snapshot, from which they were made."""
         return replace(
