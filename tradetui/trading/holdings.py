@@ -1,12 +1,13 @@
-"""Holdings of one symbol: two legs in hedge mode, one signed net in one-way mode."""
+"""Holdings of one symbol: two legs in hedge mode, one signed net in one-way mode; and a leg as fills sum it up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from tradetui.trading.contract_math import ZERO, exact_digits, grouped_digits
+from tradetui.trading.contract_math import ZERO, exact_digits, grouped_digits, profit
 from tradetui.wire.enums import PositionSide
+from tradetui.wire.product_types import ProductType
 
 
 def side_text(net: Decimal, least_places: int = 0) -> str:
@@ -58,3 +59,34 @@ class Net:
 
 
 Holdings = Legs | Net
+
+
+@dataclass(slots=True)
+class HeldLeg:
+    """A leg as its fills sum it up, one by one. `value` is the size (base coin) times the average entry."""
+
+    long: bool
+    size: Decimal = ZERO
+    value: Decimal = ZERO
+
+    @property
+    def entry(self) -> Decimal | None:
+        """The average entry, weighted by size; None where nothing is held."""
+        return self.value / self.size if self.size else None
+
+    def open(self, size: Decimal, value: Decimal) -> None:
+        self.size += size
+        self.value += value
+
+    def close(self, size: Decimal) -> None:
+        """Take a size off at the average entry, at most all of it."""
+        if size < self.size:
+            self.value -= self.value * size / self.size
+            self.size -= size
+        else:
+            self.size = self.value = ZERO
+
+    def profit_of(self, product_type: ProductType, size: Decimal, price: Decimal) -> Decimal:
+        """The profit of closing a size at a price, in the margin coin; zero where nothing is held."""
+        entry = self.entry
+        return ZERO if entry is None else profit(product_type, long=self.long, size=size, entry=entry, price=price)

@@ -6,15 +6,16 @@ and the realised profit after it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
 
-from tradetui.trading.contract_math import ZERO, mean_entry, profit
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.fill_terms import FillTerms, terms_of
-from tradetui.trading.holdings import Holdings, Net
+from tradetui.trading.holdings import HeldLeg, Holdings, Net
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
@@ -25,15 +26,15 @@ IDS_KEPT = 20_000
 
 
 @dataclass(slots=True)
-class _Leg:
-    size: Decimal = ZERO
-    entry: Decimal | None = None
+class _SummedLeg(HeldLeg):
     realised: Decimal = ZERO
 
 
 @dataclass(slots=True)
 class _Symbol:
-    legs: dict[PositionSide, _Leg] = field(default_factory=lambda: {LONG: _Leg(), SHORT: _Leg()})
+    legs: dict[PositionSide, _SummedLeg] = field(
+        default_factory=lambda: {LONG: _SummedLeg(long=True), SHORT: _SummedLeg(long=False)}
+    )
     opens_missing: bool = False
     unknown_word: str = ""
 
@@ -50,7 +51,7 @@ class PositionBook:
         self.mode: PositionMode | None = None
         self._since: datetime | None = None
         self._proven = proven_flat
-        self._symbols: dict[str, _Symbol] = {}
+        self._symbols: defaultdict[str, _Symbol] = defaultdict(_Symbol)
         self._effects: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
         self._newest: datetime | None = None
         self.outdated = False
@@ -62,7 +63,7 @@ class PositionBook:
         A fill older than one already taken breaks averages and proofs, and one that comes again with other figures was
         summed as it was before, so the book marks itself outdated and is to be built again.
         """
-        effect = hash(fill_effect(fill))
+        effect = hash(fill.effect_key)
         fill_id = fill.row_id
         if (known_effect := self._effects.get(fill_id)) is not None:
             self.outdated = self.outdated or known_effect != effect
@@ -109,45 +110,25 @@ class PositionBook:
                     )
 
     def _apply(self, fill: FuturesFill, terms: FillTerms) -> None:
-        state = self._symbols.setdefault(fill.symbol.upper(), _Symbol())
+        state = self._symbols[fill.symbol.upper()]
         effect, size = terms.effect, fill.base_volume
         if effect is None:
             state.unknown_word = terms.unknown_word
             return
+        only_closes = effect.opens is False
         if not effect.opens:
-            held = state.legs[effect.closed_leg].size
-            closing = min(size, held)
-            if effect.opens is False:
-                state.opens_missing = state.opens_missing or size > held
-                self._close(state, effect.closed_leg, closing, fill)
-                return
-            if closing:
-                self._close(state, effect.closed_leg, closing, fill)
-            elif fill.profit:  # it closed what was opened before the known fills
-                state.opens_missing = True
+            leg = state.legs[effect.closed_leg]
+            closing = min(size, leg.size)
             size -= closing
-        if size:
-            self._open(state.legs[LONG if terms.buys else SHORT], size, fill.price)
-
-    def _open(self, leg: _Leg, size: Decimal, price: Decimal) -> None:
-        leg.entry = price if not leg.size or leg.entry is None else mean_entry(leg.size, leg.entry, size, price)
-        leg.size += size
-
-    def _close(self, state: _Symbol, name: PositionSide, size: Decimal, fill: FuturesFill) -> None:
-        leg = state.legs[name]
-        if fill.profit is not None:
-            leg.realised += fill.profit
-        elif leg.entry is not None:
-            leg.realised += profit(self.product_type, long=name is LONG, size=size, entry=leg.entry, price=fill.price)
-        leg.size -= size
-        if not leg.size:
-            leg.entry = None
-
-
-def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
-    """The fields of a fill that decide its effect on a position, and when."""
-    direction = (fill.symbol, fill.side, fill.trade_side, fill.pos_mode)
-    return (*direction, fill.base_volume, fill.price, fill.profit, fill.c_time)
+            if closing or only_closes:
+                leg.realised += (
+                    leg.profit_of(self.product_type, closing, fill.price) if fill.profit is None else fill.profit
+                )
+                leg.close(closing)
+            if size and (only_closes or (fill.profit and not closing)):
+                state.opens_missing = True  # it closed what was opened before the known fills
+        if size and not only_closes:
+            state.legs[LONG if terms.buys else SHORT].open(size, size * fill.price)
 
 
 def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:

@@ -9,13 +9,13 @@ Sums of results in one coin, over a quarter-hour, a period or an account.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.contract_math import profit as price_profit
+from tradetui.trading.holdings import HeldLeg
 from tradetui.trading.results.booking import BookedFill, CoinBooking, LegKey
 from tradetui.wire.enums import PositionSide
 
@@ -100,40 +100,22 @@ class FillOutcome(NamedTuple):
     ended: tuple[Trip, ...]
 
 
-class _ClosedSize(NamedTuple):
-    """The size that a fill closes, and whether that is proven or only the likelier of two readings."""
-
-    size: Decimal
-    is_proven: bool
-
-
-class _PartOfFill(NamedTuple):
-    """The part of a fill that closes, or that opens: a fill of one-way mode may do both."""
-
-    size: Decimal
-    fees: Decimal
-    other_fees: dict[str, Decimal]
-
-
 @dataclass(slots=True)
-class RunningLeg:
-    """The holding of one leg by its fills, and the running trip.
+class RunningLeg(HeldLeg):
+    """A leg as its fills sum it up, and the running trip.
 
     `proven` says whether the size is known: the first fill may not have been the first ever. Until it is, a close in
     one-way mode counts only where the fill itself proves it.
     """
 
-    key: LegKey
-    long: bool
-    size: Decimal = ZERO
-    value: Decimal = ZERO
+    key: LegKey = field(kw_only=True)
     proven: bool = False
     trip: Trip | None = None
 
     @classmethod
     def flat(cls, key: LegKey, *, proven: bool = False) -> RunningLeg:
         """A leg of which nothing is held, as far as is known or for certain."""
-        return cls(key, key.leg is not PositionSide.SHORT, proven=proven)
+        return cls(key.leg is not PositionSide.SHORT, key=key, proven=proven)
 
     def flatten(self) -> tuple[Trip, ...]:
         """Take it for proven that nothing is held now; gives the trip that ends thereby, its closing fills unknown."""
@@ -151,66 +133,53 @@ class RunningLeg:
         opens_long, closes_long = (buys, not buys) if is_net else (self.long, self.long)
         closed, is_proven = self._closed_size(fill, opens_long=opens_long)
         if not closed:
-            part = _PartOfFill(fill.size, fill.fees, fill.other_fees)
-            return FillOutcome(None, self._open(fill, part, long=opens_long))
+            return FillOutcome(None, self._open(fill, fill.size, fill.fees, long=opens_long))
         fees = fill.fees if closed == fill.size else fill.fees * closed / fill.size
-        ended = self._close(fill, _PartOfFill(closed, fees, fill.other_fees), long=closes_long)
+        ended = self._close(fill, closed, fees, long=closes_long)
         if closed < fill.size:
-            ended += self._open(fill, _PartOfFill(fill.size - closed, fill.fees - fees, {}), long=opens_long)
+            ended += self._open(fill, fill.size - closed, fill.fees - fees, long=opens_long)
         return FillOutcome(Closing(closed, fill.profit or ZERO, fees) if is_proven else None, ended)
 
-    def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> _ClosedSize:
+    def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> tuple[Decimal, bool]:
+        """The size that a fill closes, and whether that is proven or only the likelier of two readings."""
         size, opens = fill.size, fill.terms.opens
         if self.key.leg is not PositionSide.NET:
-            return _ClosedSize(ZERO if opens else size, is_proven=True)
+            return ZERO if opens else size, True
         is_against = self.size > ZERO and self.long is not opens_long
         closable = min(size, self.size)
         if self.proven:
             if is_against and (opens is None or size <= self.size):
-                return _ClosedSize(closable, is_proven=True)
+                return closable, True
             closes_unknown = opens is not None or bool(fill.profit)  # more than is held: older fills are missing
-            return _ClosedSize(size if closes_unknown else ZERO, is_proven=True)
+            return size if closes_unknown else ZERO, True
         if opens is False or fill.profit:
-            return _ClosedSize(closable if is_against and opens is None else size, is_proven=True)
+            return closable if is_against and opens is None else size, True
         if is_against and fill.price * self.size == self.value:
-            return _ClosedSize(closable, is_proven=False)  # at its own entry a close makes no profit to tell it by
-        return _ClosedSize(ZERO, is_proven=True)
+            return closable, False  # at its own entry a close makes no profit to tell it by
+        return ZERO, True
 
-    def _open(self, fill: BookedFill, part: _PartOfFill, *, long: bool) -> tuple[Trip, ...]:
+    def _open(self, fill: BookedFill, size: Decimal, fees: Decimal, *, long: bool) -> tuple[Trip, ...]:
         """Open with a part of a fill; gives the trip that this shows to have ended unseen."""
+        trip = self.trip
         ended: tuple[Trip, ...] = ()
-        if self.trip is not None and (self.long is not long or self.trip.opened_ms is None):
+        if trip is None or trip.long is not long or trip.opened_ms is None:
             # What came before was not all: a side cannot be opened against the other, nor a trip begin with its end.
-            ended, self.trip = (self.trip,), None
-        if self.trip is None:
-            self.size = self.value = ZERO
-            self.trip = Trip(
-                long=long,
-                coin=fill.coin,
-                opened_ms=fill.time,
-                last_ms=fill.time,
-                start_proven=self.proven,
-                opened_by=fill.order_id,
-            )
-        self.long = long
-        trip, value = self.trip, part.size * fill.price
-        trip.opened_size += part.size
+            trip, ended = self._begin_trip(fill, long=long, opened=True)
+        value = size * fill.price
+        trip.opened_size += size
         trip.opened_value += value
-        self.size += part.size
-        self.value += value
-        self._count(trip, fill, part)
+        self.open(size, value)
+        # Fees in other coins count once, with the part that closes.
+        self._count(trip, fill, fees, fill.other_fees if size == fill.size else {})
         return ended
 
-    def _close(self, fill: BookedFill, part: _PartOfFill, *, long: bool) -> tuple[Trip, ...]:
+    def _close(self, fill: BookedFill, size: Decimal, fees: Decimal, *, long: bool) -> tuple[Trip, ...]:
         """Close with a part of a fill; gives the trip that it ends, or one that this shows to have ended unseen."""
-        trip, size = self.trip, part.size
+        trip = self.trip
         ended: tuple[Trip, ...] = ()
         if trip is None or trip.long is not long:
             # What is closed here was opened before the fills that are known.
-            ended = () if trip is None else (trip,)
-            self.trip = trip = Trip(long=long, coin=fill.coin, opened_ms=None, last_ms=fill.time, start_proven=False)
-            self.size = self.value = ZERO
-            self.long = long
+            trip, ended = self._begin_trip(fill, long=long, opened=False)
         if size > self.size:
             self.proven = trip.start_proven = False
         elif self.size and fill.profit is not None:
@@ -219,22 +188,31 @@ class RunningLeg:
         trip.closed_size += size
         trip.closed_value += size * fill.price
         trip.closed_by, trip.forced_by = fill.order_id, fill.terms.forced_by or ""
-        self._count(trip, fill, part)
-        if size < self.size:
-            self.value -= self.value * size / self.size
-            self.size -= size
-            return ended
-        self.size = self.value = ZERO
-        if trip.opened_ms is None:
+        self._count(trip, fill, fees, fill.other_fees)
+        self.close(size)
+        if self.size or trip.opened_ms is None:
             return ended  # further closes of what was opened before belong to it
         trip.ended = True
         self.trip = None
         return (trip,)
 
+    def _begin_trip(self, fill: BookedFill, *, long: bool, opened: bool) -> tuple[Trip, tuple[Trip, ...]]:
+        """Begin a trip with a fill that opens it, or closes what is not known; gives the trip before it too, if any."""
+        ended = () if self.trip is None else (self.trip,)
+        self.long, self.size, self.value = long, ZERO, ZERO
+        self.trip = Trip(
+            long=long,
+            coin=fill.coin,
+            opened_ms=fill.time if opened else None,
+            last_ms=fill.time,
+            start_proven=opened and self.proven,
+            opened_by=fill.order_id if opened else "",
+        )
+        return self.trip, ended
+
     def _difference(self, fill: BookedFill, size: Decimal, profit: Decimal) -> Decimal:
         """The exchange's profit of a close beyond the one computed from prices, its rounding aside."""
-        entry = self.value / self.size
-        computed = price_profit(self.key.product_type, long=self.long, size=size, entry=entry, price=fill.price)
+        computed = self.profit_of(self.key.product_type, size, fill.price)
         # The exchange rounds to the last digit that it writes.
         exponent = profit.as_tuple().exponent
         last_digit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) else ZERO
@@ -248,12 +226,12 @@ class RunningLeg:
         return FillOutcome(Closing(fill.size, fill.profit, fill.fees) if fill.profit else None, ())
 
     @staticmethod
-    def _count(trip: Trip, fill: BookedFill, part: _PartOfFill) -> None:
-        trip.fees += part.fees
+    def _count(trip: Trip, fill: BookedFill, fees: Decimal, other_fees: Mapping[str, Decimal]) -> None:
+        trip.fees += fees
         trip.last_ms = fill.time
         trip.fill_count += 1
         trip.incomplete_fills += not fill.is_complete
-        for coin, amount in part.other_fees.items():
+        for coin, amount in other_fees.items():
             trip.other_fees[coin] = trip.other_fees.get(coin, ZERO) + amount
 
 
@@ -295,7 +273,8 @@ def leg_as_json(leg: RunningLeg) -> list[object]:
 
 def leg_from_json(key: LegKey, values: list[Any]) -> RunningLeg:
     long, size, value, proven, trip = values
-    return RunningLeg(key, long, Decimal(size), Decimal(value), proven, None if trip is None else trip_from_json(trip))
+    trip = None if trip is None else trip_from_json(trip)
+    return RunningLeg(long, Decimal(size), Decimal(value), key=key, proven=proven, trip=trip)
 
 
 @dataclass(slots=True)

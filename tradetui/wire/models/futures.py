@@ -254,6 +254,12 @@ class FuturesFill(Record, Sided):
         return trade_id, self.symbol.upper(), self.side.lower(), (self.trade_side or "").lower()
 
     @property
+    def effect_key(self) -> tuple[object, ...]:
+        """The fields that decide its effect on a position, and when."""
+        direction = (self.symbol, self.side, self.trade_side, self.pos_mode)
+        return (*direction, self.base_volume, self.price, self.profit, self.c_time)
+
+    @property
     def is_taker(self) -> bool:
         return same(self.trade_scope, TradeScope.TAKER)
 

@@ -12,7 +12,6 @@ from typing import Final
 
 from tradetui.desk.tables.rows.product_row import ProductRow, time_of
 from tradetui.exchange.clock import Clock
-from tradetui.trading.positions_from_fills import fill_effect
 from tradetui.wire.enums import TradeSide
 from tradetui.wire.enums import known as known_word
 from tradetui.wire.models.futures import FuturesFill
@@ -48,7 +47,7 @@ class Corrections:
 
     def watch(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
         """Count from now on how often the figures of a fill change, where they have."""
-        if known is not row and fill_effect(known.record) != fill_effect(row.record):
+        if known is not row and known.record.effect_key != row.record.effect_key:
             self._counts.setdefault(row.row_id, 0)
 
     def accept(self, known: ProductRow[FuturesFill] | None, row: ProductRow[FuturesFill]) -> bool:
@@ -57,7 +56,7 @@ class Corrections:
             return True
         if row.row_id in self._unsteady and not self._steadied(row):
             return False
-        if known is row or fill_effect(known.record) == fill_effect(row.record):
+        if known is row or known.record.effect_key == row.record.effect_key:
             return known is not row
         self._counts[row.row_id] += 1
         if self._counts[row.row_id] <= MOST_CORRECTIONS:
@@ -80,7 +79,7 @@ class Corrections:
     def _steadied(self, row: ProductRow[FuturesFill]) -> bool:
         """Let a fill count again whose figures kept changing, and now stayed as they are for long enough."""
         (fill, since), now = self._unsteady[row.row_id], self._clock.monotonic()
-        if fill_effect(fill) != fill_effect(row.record):
+        if fill.effect_key != row.record.effect_key:
             self._unsteady[row.row_id] = row.record, now
         elif now - since >= STEADY_S:
             del self._unsteady[row.row_id]
