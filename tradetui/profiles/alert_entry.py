@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
-from tradetui.desk.events.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
+from tradetui.desk.events.rules import OF_ACCOUNT, Channel, Condition, Direction, Rule, RuleKind, rule_of
 from tradetui.profiles.errors import BrokenEntry, first_broken
 from tradetui.profiles.strict_settings import StrictSettings
 
@@ -20,7 +20,6 @@ _LEVEL_FIELDS: Final[Mapping[RuleKind, tuple[str, ...]]] = {
     RuleKind.PRICE_CROSSES: ("price",),
 }
 """The field that holds the threshold of each kind of alert; for a kind with two fields, one of them is given."""
-_WITHOUT_SYMBOL: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.TODAY_RESULT_BELOW, RuleKind.LINK_LOST})
 
 
 class AlertRule(StrictSettings):
@@ -70,7 +69,7 @@ class AlertRule(StrictSettings):
         kind = info.data.get("when")
         if kind is RuleKind.PRICE_CROSSES and not symbol:
             raise ValueError(f"must be given, since when is {kind}")
-        if symbol and kind in _WITHOUT_SYMBOL:
+        if symbol and kind in OF_ACCOUNT:
             raise ValueError(f"must be left out, since when is {kind}, which is about the whole account")
         return symbol.upper()
 

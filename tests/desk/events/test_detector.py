@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,19 +12,20 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
-from tradetui.desk.events.detector import UNCONFIRMED_S, AlertDetector
+from tradetui.desk.events.detector import UNCONFIRMED_S, AlertDetector, FillGroups
 from tradetui.desk.events.rules import Condition, RuleKind
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, newest_first
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.trading.reversal import ReversalParams, plan_reversal
 from tradetui.wire.enums import PositionMode, PositionSide, Side
-from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -242,3 +244,37 @@ def test_an_example_is_the_sentence_of_the_newest_of_its_kind() -> None:
     assert watch.example(Condition(RuleKind.TRIGGER)) == "Trigger order on BTCUSDT that opens LONG executed at 110"
     assert watch.example(Condition(RuleKind.TRIGGER, "ETHUSDT")) == ""
     assert watch.example(Condition(RuleKind.LINK_LOST)) == ""
+
+
+def records(filled: Iterable[FilledOrder]) -> list[list[FuturesFill]]:
+    """The fills of each order, oldest first."""
+    return [[row.record for row in order.fills[::-1]] for order in filled]
+
+
+def test_fills_of_one_order_within_two_seconds_are_one() -> None:
+    groups = FillGroups()
+    fills = [fill(number, NOW_MS + number * 900, orderId="7") for number in range(4)]
+    for number, row in enumerate(fills):
+        groups.add(ProductRow(USDT, row), number * 0.9)
+    assert groups.next_due_s == 2.0
+    assert groups.take_due(1.9) == []
+    assert records(groups.take_due(2.0)) == [fills[:3]]
+    assert records(groups.take_due(10.0)) == [fills[3:]]
+    assert groups.next_due_s is None
+    groups.add(ProductRow(USDT, fill(1)), 0)
+    groups.add(ProductRow(USDT, fill(2)), 0)
+    assert len(groups.take_due(3)) == 2, "two orders are two"
+    for symbol in ("BTCUSDT", "ETHUSDT"):
+        groups.add(ProductRow(USDT, fill(1, symbol=symbol, orderId="")), 0)
+    assert len({group.fills[-1].row_id for group in groups.take_due(3)}) == 2, (
+        "a trade id is unique within a symbol at best"
+    )
+
+
+def test_what_one_order_closes_and_what_it_opens_are_two() -> None:
+    groups = FillGroups()
+    closed = fill(1, NOW_MS, orderId="7", side="buy", tradeSide="close", baseVolume="20")
+    opened = fill(2, NOW_MS, orderId="7", side="sell", tradeSide="open", baseVolume="20")
+    for row in (closed, opened):
+        groups.add(ProductRow(USDT, row), 0)
+    assert records(groups.take_due(3)) == [[closed], [opened]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 
 import pytest
@@ -12,7 +11,6 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.events.alerts import RuleRow, rule_columns
 from tradetui.desk.events.rules import LONGEST, Condition, RuleKind, one_sentence, rule_of
 from tradetui.desk.events.sentences import (
-    FillGroups,
     fills_sentence,
     order_gone_sentence,
     stop_leg,
@@ -36,11 +34,6 @@ def closing(number: int, size: str, price: str, profit: str, fee: str, at_ms: in
 
 def one_order(*fills: FuturesFill, product_type: ProductType = USDT) -> FilledOrder:
     return FilledOrder(newest_first(ProductRow(product_type, row) for row in fills))
-
-
-def records(filled: Iterable[FilledOrder]) -> list[list[FuturesFill]]:
-    """The fills of each order, oldest first."""
-    return [[row.record for row in order.fills[::-1]] for order in filled]
 
 
 TWO_FILLS = one_order(
@@ -134,35 +127,6 @@ def test_an_order_that_is_gone_says_how_much_of_it_was_filled() -> None:
 def test_no_sentence_steers_a_terminal_or_is_endless() -> None:
     assert one_sentence("a\x1b]0;b\x07\r\nc\u202e") == "a\ufffd]0;b\ufffd c\ufffd"
     assert len(one_sentence("x" * 10_000)) == LONGEST
-
-
-def test_fills_of_one_order_within_two_seconds_are_one() -> None:
-    groups = FillGroups()
-    fills = [closing(number, "1", "138.6", "1", "-1", NOW_MS + number * 900) for number in range(4)]
-    for number, row in enumerate(fills):
-        groups.add(ProductRow(USDT, row), number * 0.9)
-    assert groups.next_due_s == 2.0
-    assert groups.take_due(1.9) == []
-    assert records(groups.take_due(2.0)) == [fills[:3]]
-    assert records(groups.take_due(10.0)) == [fills[3:]]
-    assert groups.next_due_s is None
-    groups.add(ProductRow(USDT, fill(1)), 0)
-    groups.add(ProductRow(USDT, fill(2)), 0)
-    assert len(groups.take_due(3)) == 2, "two orders are two"
-    for symbol in ("BTCUSDT", "ETHUSDT"):
-        groups.add(ProductRow(USDT, fill(1, symbol=symbol, orderId="")), 0)
-    assert len({group.fills[-1].row_id for group in groups.take_due(3)}) == 2, (
-        "a trade id is unique within a symbol at best"
-    )
-
-
-def test_what_one_order_closes_and_what_it_opens_are_two() -> None:
-    groups = FillGroups()
-    closed = fill(1, NOW_MS, orderId="7", side="buy", tradeSide="close", baseVolume="20")
-    opened = fill(2, NOW_MS, orderId="7", side="sell", tradeSide="open", baseVolume="20")
-    for row in (closed, opened):
-        groups.add(ProductRow(USDT, row), 0)
-    assert records(groups.take_due(3)) == [[closed], [opened]]
 
 
 def test_numbers_of_any_size_make_a_sentence() -> None:

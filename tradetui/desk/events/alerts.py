@@ -1,7 +1,4 @@
-"""The alerts of a session: matches events with rules, shows them here, and delivers what no other session delivers.
-
-Columns of the list of alerts and of their log.
-"""
+"""The alerts of a session: matches events with rules, shows them here, and delivers what no other session delivers."""
 
 from __future__ import annotations
 

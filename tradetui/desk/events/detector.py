@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta, tzinfo
 from decimal import Decimal
 from itertools import islice
@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from tradetui.desk.events.rules import AlertEvent, Condition, RuleKind, one_sentence
 from tradetui.desk.events.sentences import (
-    FillGroups,
     fills_sentence,
     is_stop,
     known_fees,
-    order_fills,
     order_gone_sentence,
     stop_leg,
     trigger_sentence,
@@ -23,8 +21,8 @@ from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LINK_BACK, LOST_LINKS, LinkState
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.rows.filled_order import FilledOrder
-from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
+from tradetui.desk.tables.rows.filled_order import FilledOrder, row_id_of_order
+from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, newest_first, time_of
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_orders import TriggerState, trigger_state
@@ -41,6 +39,8 @@ UNCONFIRMED_S: Final = 30.0
 """How long such a read is waited for, before the alert or event comes without it."""
 LATE: Final = timedelta(minutes=5)
 """How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
+TOGETHER_S: Final = 2.0
+"""Seconds from an order's first fill, by the exchange's time, and from when it was seen, within which more are one."""
 _JUST_BEFORE: Final = timedelta(seconds=10)
 """A row this much older than the first read may appear only after it."""
 FEE_COINS: Final = 4
@@ -97,6 +97,53 @@ def watch_on(
         elif look.at_s >= known.gone_s + CONFIRMED_S and _is_confirmed(known.gone_s, look.fills_read_s, look.at_s):
             ended[order_id] = watched.pop(order_id)
     return watched, ended
+
+
+def order_fills(
+    rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str
+) -> FilledOrder | None:
+    """All fills of an order among these rows; None where there is none."""
+    fills = [row for row in rows if row.product_type is product_type and row.record.order_id == order_id]
+    return FilledOrder(newest_first(fills)) if fills else None
+
+
+class _Group(NamedTuple):
+    order_row_id: str
+    fills: list[ProductRow[FuturesFill]]
+    due_s: float
+
+
+class FillGroups:
+    """Gathers fills of one order that did the same, until no more can belong to them. Times are monotonic seconds."""
+
+    def __init__(self) -> None:
+        self._groups: list[_Group] = []
+
+    def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
+        order_row_id, together = row_id_of_order(row), timedelta(seconds=TOGETHER_S)
+        for group in self._groups:
+            if group.order_row_id == order_row_id and abs(row.record.c_time - group.fills[0].record.c_time) <= together:
+                group.fills.append(row)
+                return
+        self._groups.append(_Group(order_row_id, [row], now_s + TOGETHER_S))
+
+    def take(self, product_type: ProductType, order_id: str) -> FilledOrder | None:
+        """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
+        fills = order_fills((row for group in self._groups for row in group.fills), product_type, order_id)
+        if fills is not None:
+            self._groups = [group for group in self._groups if group.fills[0] not in fills.fills]
+        return fills
+
+    @property
+    def next_due_s(self) -> float | None:
+        """When the first group is complete; None where there is none."""
+        return min((group.due_s for group in self._groups), default=None)
+
+    def take_due(self, now_s: float) -> list[FilledOrder]:
+        """The groups that are complete, which are forgotten with that."""
+        due = [FilledOrder(newest_first(group.fills)) for group in self._groups if group.due_s <= now_s]
+        self._groups = [group for group in self._groups if group.due_s > now_s]
+        return due
 
 
 class AlertDetector:

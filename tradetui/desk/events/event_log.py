@@ -92,8 +92,8 @@ class AccountEvent:
 
     `details` of a fill and of a trigger are the record as received; of an order its `state` and what `missed` says,
     the size `filled` and the `order` as received; of an alert its sentence, rules and channels; of an outcome the
-    intent and the step of the journal. `subject_id` is the id of the fill, order or trigger. `product_type` is None for
-    what belongs to the account as a whole.
+    intent and the step of the journal. `subject_id` is the id of the fill, order or trigger, or the key of the alert.
+    `product_type` is None for what belongs to the account as a whole.
     """
 
     id: EventId

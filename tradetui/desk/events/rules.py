@@ -1,7 +1,4 @@
-"""What a profile says of alerts: which events by which channels, the program to run, and what is silenced.
-
-An event of the account in one sentence, and the alert that the rules make of it.
-"""
+"""The rules of a profile's alerts, an event of the account in one sentence, and the alert that rules make of it."""
 
 from __future__ import annotations
 
@@ -67,6 +64,8 @@ THRESHOLDS: Final = frozenset(
     }
 )
 """Kinds that compare a figure with a level."""
+OF_ACCOUNT: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.TODAY_RESULT_BELOW, RuleKind.LINK_LOST})
+"""Kinds about the account as a whole, which take no symbol."""
 
 
 class Condition(NamedTuple):

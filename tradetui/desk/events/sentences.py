@@ -1,14 +1,9 @@
-"""The one sentence of each event, the same on the screen, on the desktop and for a command.
-
-Groups the fills of one order that did the same within two seconds, so that they make one event.
-"""
+"""The one sentence of each event, the same on the screen, on the desktop and for a command."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import timedelta
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from tradetui.desk.events.rules import Condition
 from tradetui.desk.tables.cells.cell_format import (
@@ -20,8 +15,7 @@ from tradetui.desk.tables.cells.cell_format import (
     decimals,
     number,
 )
-from tradetui.desk.tables.rows.filled_order import FilledOrder, fees_by_coin, row_id_of_order
-from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
+from tradetui.desk.tables.rows.filled_order import FilledOrder, fees_by_coin
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.fill_terms import (
     CLOSING_PLANS,
@@ -34,60 +28,11 @@ from tradetui.trading.fill_terms import (
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_orders import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
 from tradetui.wire.enums import PlanType, PositionSide, known
-from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
-from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+from tradetui.wire.product_types import margin_coin
 
-TOGETHER_S: Final = 2.0
-"""Seconds from an order's first fill, by the exchange's time, and from when it was seen, within which more are one."""
 MOST_PLACES: Final = 12
 """Places of an average price, whatever an exchange sends."""
-
-
-def order_fills(
-    rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str
-) -> FilledOrder | None:
-    """All fills of an order among these rows; None where there is none."""
-    fills = [row for row in rows if row.product_type is product_type and row.record.order_id == order_id]
-    return FilledOrder(newest_first(fills)) if fills else None
-
-
-class _Group(NamedTuple):
-    order_row_id: str
-    fills: list[ProductRow[FuturesFill]]
-    due_s: float
-
-
-class FillGroups:
-    """Gathers fills of one order that did the same, until no more can belong to them. Times are monotonic seconds."""
-
-    def __init__(self) -> None:
-        self._groups: list[_Group] = []
-
-    def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
-        order_row_id, together = row_id_of_order(row), timedelta(seconds=TOGETHER_S)
-        for group in self._groups:
-            if group.order_row_id == order_row_id and abs(row.record.c_time - group.fills[0].record.c_time) <= together:
-                group.fills.append(row)
-                return
-        self._groups.append(_Group(order_row_id, [row], now_s + TOGETHER_S))
-
-    def take(self, product_type: ProductType, order_id: str) -> FilledOrder | None:
-        """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
-        fills = order_fills((row for group in self._groups for row in group.fills), product_type, order_id)
-        if fills is not None:
-            self._groups = [group for group in self._groups if group.fills[0] not in fills.fills]
-        return fills
-
-    @property
-    def next_due_s(self) -> float | None:
-        """When the first group is complete; None where there is none."""
-        return min((group.due_s for group in self._groups), default=None)
-
-    def take_due(self, now_s: float) -> list[FilledOrder]:
-        """The groups that are complete, which are forgotten with that."""
-        due = [FilledOrder(newest_first(group.fills)) for group in self._groups if group.due_s <= now_s]
-        self._groups = [group for group in self._groups if group.due_s > now_s]
-        return due
 
 
 def known_fees(fills: FilledOrder) -> dict[str, Decimal]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.events.rules import THRESHOLDS, Channel, Condition, Direction, Rule, RuleKind, rule_of
+from tradetui.desk.events.rules import OF_ACCOUNT, THRESHOLDS, Channel, Condition, Direction, Rule, RuleKind, rule_of
 from tradetui.desk.parameter_form import FormField
 from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.errors import InvalidRequest
@@ -22,7 +22,6 @@ RULE_FIELDS: Final = (
     FormField(THRESHOLD, "a number, for the kinds that compare one", required=False),
     FormField(CHANNELS, f"any of {', '.join(Channel)}, with commas", required=True),
 )
-_OF_ACCOUNT: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.TODAY_RESULT_BELOW, RuleKind.LINK_LOST})
 _THRESHOLD_RULES: Final[Mapping[RuleKind, str]] = {
     RuleKind.MARGIN_RATIO_ABOVE: "per cent above 0, such as 80; 100 is liquidation",
     RuleKind.LIQUIDATION_NEARER: "per cent of the mark above 0, such as 5",
@@ -70,7 +69,7 @@ def _read_symbol(text: str, kind: RuleKind | None, problems: dict[str, str]) -> 
         if kind is RuleKind.PRICE_CROSSES:
             problems[SYMBOL] = f"needed for {kind}"
         return ""
-    if kind in _OF_ACCOUNT:
+    if kind in OF_ACCOUNT:
         problems[SYMBOL] = f"leave it out: {kind} is about the whole account"
         return ""
     try:
