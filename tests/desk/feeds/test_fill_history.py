@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient, exchange_id
 from tradetui.desk.archive.archive_rows import Selection
-from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery
@@ -25,7 +24,6 @@ from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.feeds.archive_writing import UndecodableRows
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
-from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.feeds.positions import PositionsReader, _RunningSum
 from tradetui.desk.results.sums import result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
@@ -314,43 +312,6 @@ async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
     assert past.read_at is not None and not past.gaps
 
 
-@pytest.mark.parametrize("refuses", [True, False])
-async def test_gaps_that_are_forgotten_while_one_of_them_is_read_do_not_come_back(refuses: bool) -> None:
-    client = ScriptedClient()
-    client.rows[FILLS, USDT] = [fill(number) for number in range(350)]
-    past = history(client)
-    await past.read_newest(0.0)
-    past.gaps.append(Gap(fill(90).trade_id, None))
-
-    def forgets(name: str, request: object) -> None:
-        past.forget()
-        if refuses:
-            raise Rejected("Parameter idLessThan error", code="40020")
-
-    client.before = forgets
-    with pytest.raises(Rejected if refuses else StillReading):
-        await past.read_gap()
-    assert not past.gaps
-
-
-async def test_a_page_that_came_before_all_was_forgotten_is_dropped_where_the_next_one_fails() -> None:
-    client = ScriptedClient(page=10)
-    client.rows[FILLS, USDT] = [fill(number) for number in range(10)]
-    past = history(client)
-    await past.read_newest(0.0)
-    client.rows[FILLS, USDT] += [fill(number) for number in range(100, 130)]
-
-    def forgets(name: str, request: object) -> None:
-        if getattr(request, "id_less_than", None) is not None:
-            past.forget()
-            raise Unreachable("gone")
-
-    client.before = forgets
-    with pytest.raises(Unreachable):
-        await past.read_newest(1.0)
-    assert (past.gaps, list(past.rows)) == ([], []), "older fills are to be read again as well"
-
-
 async def test_older_fills_are_missing_where_the_same_page_comes_again() -> None:
     class IgnoresCursor(ScriptedClient):
         async def read(self, request: Request[Any]) -> Reply[Any]:
@@ -596,7 +557,7 @@ async def test_positions_are_summed_from_behind_the_fills_that_are_lost() -> Non
     client.rows[FILLS, USDT] += [fill(1, NOW_MS + DAY_MS, tradeSide="close", baseVolume="7")]
     client.rows[FILLS, USDT] += [fill(2, NOW_MS + 150 * DAY_MS, baseVolume="2")]
     fills = await read_all(client, archive)
-    sums = _RunningSum.of_archive(archive, fills)
+    sums = _RunningSum.of_all(fills)
     assert [position.size for position in sums.positions()] == [2]
 
 
@@ -619,7 +580,7 @@ async def test_an_account_that_made_nothing_for_months_while_sessions_ran_has_lo
         await fills.read_gap()
     archive.note_read(USDT, client.clock.now_ms)
     assert not [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
-    assert [position.size for position in _RunningSum.of_archive(archive, fills).positions()] == [9]
+    assert [position.size for position in _RunningSum.of_all(fills).positions()] == [9]
 
 
 @pytest.mark.parametrize("reads_first", [0, 1, 2])
@@ -636,7 +597,7 @@ async def test_fills_lost_before_an_account_rested_are_lost_also_where_it_was_re
     await fills.attach(archive)
     await fills.read_newest(0.0)
     assert [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
-    assert not _RunningSum.of_archive(archive, fills).positions()
+    assert not _RunningSum.of_all(fills).positions()
 
 
 @pytest.mark.parametrize("reads_first", [0, 1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -441,13 +440,9 @@ async def summing_reader(archive: Archive, *fills: FuturesFill) -> tuple[Scripte
 
 
 async def read_again(reader: PositionsReader, client: ScriptedClient) -> Reading[Position]:
-    """What the reader gives a second later, or another one where it then reads the archive first."""
+    """What the reader gives a second later."""
     client.clock.seconds += 1
-    try:
-        return await reader.read()
-    except StillReading:
-        client.clock.seconds += 1
-        return await reader.read()
+    return await reader.read()
 
 
 @pytest.mark.parametrize("with_file", [True, False])
@@ -498,22 +493,17 @@ async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and
     if with_file:
         await history.attach(Archive(tmp_path / "archive.sqlite"))  # type: ignore[operator]
     reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
-    readings: list[Reading[Position] | None] = []
+    readings: list[Reading[Position]] = []
     changes = []
     for number in range(20):
         client.rows[FILLS, USDT] = [fill(1, baseVolume=("19", "18")[number % 2]), fill(2, symbol="ETHUSDT")]
         client.clock.seconds += 1
-        try:
-            readings.append(await reader.read())
-        except StillReading:
-            readings.append(None)
+        readings.append(await reader.read())
         changes.append(history.changes)
-    assert readings.count(None) == (0 if with_file else MOST_CORRECTIONS)
-    late = readings[10:]
-    assert len({(tuple(reading.rows), reading.note) for reading in late if reading is not None}) == 1
-    assert changes[10:] == [changes[-1]] * 10, "nothing is summed or drawn anew any more"
-    note = late[0].note if late[0] is not None else ""
-    assert note.count("keep changing") == 1
+    late = readings[MOST_CORRECTIONS + 1 :]
+    assert len({(tuple(reading.rows), reading.note) for reading in late}) == 1
+    assert len(set(changes)) == MOST_CORRECTIONS + 1, "nothing is summed or drawn anew any more"
+    assert late[0].note.count("keep changing") == 1
     held = Held((), (), doubts=reader.doubts)
     assert "keep changing" in held.doubt("BTCUSDT") and not held.doubt("ETHUSDT")
     if goes_out_of_memory:  # and is not read again
@@ -524,8 +514,7 @@ async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and
         client.rows[FILLS, USDT] += [fill(1, baseVolume="18"), fill(2, symbol="ETHUSDT")]
     for _ in range(2):
         client.clock.seconds += STEADY_S
-        with suppress(StillReading):
-            await reader.read()
+        await reader.read()
     reading = await reader.read()
     assert not reader.doubts and Decimal(18) in [row.size for row in reading.rows], "it is believed once it is steady"
 
@@ -560,7 +549,7 @@ async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_
 
 
 @pytest.mark.parametrize("pauses", range(1, 8))
-async def test_of_reads_side_by_side_none_takes_what_another_one_has_forgotten_for_nothing_held(pauses: int) -> None:
+async def test_each_of_several_reads_side_by_side_sums_a_late_fill_in_its_place(pauses: int) -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(number) for number in (1, 5_000, 9_000)]
@@ -578,11 +567,8 @@ async def test_of_reads_side_by_side_none_takes_what_another_one_has_forgotten_f
     client.read = pausing  # type: ignore[method-assign, assignment]
     client.rows[FILLS, USDT].append(fill(8_999, symbol="ETHUSDT"))  # a late one, read after newer ones
     for _ in range(3):
-        readings = await asyncio.gather(*(reader.read() for _ in range(4)), return_exceptions=True)
-        for reading in readings:
-            if not isinstance(reading, StillReading):
-                assert isinstance(reading, Reading)
-                assert [(row.symbol, row.size) for row in reading.rows if row.symbol == "BTCUSDT"] == [("BTCUSDT", 3)]
+        for reading in await asyncio.gather(*(reader.read() for _ in range(4))):
+            assert [row.size for row in reading.rows if row.symbol == "BTCUSDT"] == [Decimal(3)]
 
 
 async def test_a_read_refused_after_another_one_went_over_to_fills_follows_it() -> None:
@@ -630,22 +616,6 @@ async def test_a_report_that_comes_after_another_read_went_over_to_fills_leaves_
     await later
     assert reader.source == "fills"
     assert [row.size for row in (await reader.read()).rows] == [1]
-
-
-async def test_a_read_under_way_when_all_is_forgotten_does_not_pass_for_the_whole_history() -> None:
-    client = ScriptedClient()
-    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    client.rows[FILLS, USDT] = [fill(number) for number in (1, 5_000, 9_000)]
-    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
-    await reader.read()
-    client.before = lambda name, request: history.forget() if name == FILLS else None
-    client.clock.seconds += 1
-    with pytest.raises(StillReading):
-        await history.read_newest(client.clock.monotonic())
-    client.before = lambda name, request: None
-    client.clock.seconds += 1
-    assert [row.size for row in (await reader.read()).rows] == [3]
 
 
 async def test_a_session_without_product_types_reads_nothing_and_fails_at_nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +16,6 @@ import pytest
 from tests.sandbox.exchange_events import cancel_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
-from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, JournalReader
 from tradetui.desk.intents.states import State
@@ -607,8 +606,6 @@ async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_
             assert (await another.preview(LONG)).plan is None
             await another.release(sent.intent, "the exchange says that its fills are right again")
             assert (await another.preview(LONG)).plan is not None
-        with suppress(StillReading):  # a fill came again with another side: everything is summed up anew
-            await execution.preview(LONG)
         assert (await execution.preview(LONG)).plan is not None and not execution.contradiction
         intent = await execution.intents.read(sent.intent)
         assert not intent.is_releasable and intent.state is State.RELEASED

@@ -18,7 +18,6 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs, refuses_what_it_does
 from tests.whole.reversal.test_outcome_reads import answers_with
-from tradetui.desk.feeds.fills.fill_history import READ_AGAIN
 from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
@@ -499,7 +498,7 @@ async def test_fills_that_are_read_again_are_a_reason_to_go_on_looking_and_no_fa
         preview = await on.execution.preview(LONG)
         sent = await on.execution.confirm(preview, preview.subject)
         held = on.execution._market_state.held
-        problems = iter([StillReading("all fills are read again")])
+        problems = iter([StillReading("older fills are being read")])
 
         async def read_again(*of: Any) -> object:
             for problem in problems:
@@ -508,22 +507,22 @@ async def test_fills_that_are_read_again_are_a_reason_to_go_on_looking_and_no_fa
 
         monkeypatch.setattr(on.execution._market_state, "held", read_again)
         sentences = [progress.sentence async for progress in on.execution.follow(sent)]
-        assert "searching: all fills are read again" in sentences
+        assert "searching: older fills are being read" in sentences
         assert not caplog.records
 
 
-async def test_fills_that_are_read_anew_while_a_reversal_is_confirmed_are_said_in_the_readers_own_sentence(
+async def test_fills_that_are_still_being_read_when_a_reversal_is_confirmed_are_said_in_the_readers_own_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with scene() as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
 
-        async def begins_anew(*_: object) -> object:
-            raise StillReading(READ_AGAIN)
+        async def reads_on(*_: object) -> object:
+            raise StillReading("Older fills are being read")
 
-        monkeypatch.setattr(on.execution._market_state, "held", begins_anew)
+        monkeypatch.setattr(on.execution._market_state, "held", reads_on)
         with pytest.raises(NotConfirmed) as refusal:
             await on.execution.confirm(preview, preview.subject)
-        assert str(refusal.value) == f"{READ_AGAIN}."
+        assert str(refusal.value) == "Older fills are being read."
         assert on.posts == 0

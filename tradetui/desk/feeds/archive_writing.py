@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 WAITING_AT_MOST: Final = 20_000
-"""Rows that wait in memory; beyond that the first ones that came are given up."""
+"""Rows that wait for a disk that refuses them; beyond that the first ones that came are given up."""
 NOTED_EVERY_MS: Final = 60_000
 """Interval at which the archive notes up to when fills were read."""
 BOOKED_AT: Final = 200
@@ -39,7 +39,10 @@ BOOKED_AT: Final = 200
 
 
 class WriteBuffer(Generic[RecordT]):
-    """Takes rows of one kind; `trouble` says why they cannot be written now, and they are tried again with the next."""
+    """Takes rows of one kind. All of them wait until an archive is open.
+
+    `trouble` says why the archive cannot be written now; its rows are tried again with the next ones.
+    """
 
     def __init__(self, kind: type[RecordT], disk: Disk) -> None:
         self.archive: Archive | None = None
@@ -67,8 +70,8 @@ class WriteBuffer(Generic[RecordT]):
         self._gaps = gaps if gaps is not None else self._gaps
         if self.archive is not None:
             await self._write(self.archive)
-        while len(self._waiting) > WAITING_AT_MOST:
-            del self._waiting[next(iter(self._waiting))]
+            while len(self._waiting) > WAITING_AT_MOST:
+                del self._waiting[next(iter(self._waiting))]
 
     async def _write(self, archive: Archive) -> None:
         waiting, missing = self.waiting, self._gaps

@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, Literal
 
 from tradetui.desk.feeds.fills.corrections import unsteady_sentence
-from tradetui.desk.feeds.fills.fill_history import READ_AGAIN, FillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.polling.feed import Reading, StillReading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.tables.rows.product_row import id_order
@@ -147,9 +147,7 @@ class PositionsReader:
 
     async def _summed(self, product_type: ProductType) -> ProductPart[Position]:
         """Sum one product type's fills, once all are read; raises StillReading while older ones are missing."""
-        history = self._histories[product_type]
-        history.follow()
-        now = self._clock.monotonic()
+        history, now = self._histories[product_type], self._clock.monotonic()
         # A reader of its own serves a person who is about to act: nothing read before is new enough for that.
         if self._reads_fills_itself or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
             await history.read_newest(now)
@@ -158,30 +156,19 @@ class PositionsReader:
                 break
         if history.gaps:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
-        if history.read_at is None:
-            raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
         return history.part((await self._sum_with_new_fills(history)).positions())
 
     async def _sum_with_new_fills(self, history: FillHistory) -> _RunningSum:
-        """The running sum with the fills that came since; begun anew where it cannot simply be continued.
-
-        That is from the archive. Before one is open, all fills have to be read again: then it raises StillReading.
-        """
-        product_type, archive = history.product_type, history.write_buffer.archive
-        running_sum = self._sums.get(product_type)
-        if archive is not None and (running_sum is None or not running_sum.rests_on(archive, history)):
-            running_sum = await self._disk.run(_RunningSum.of_archive, archive, history)
-        running_sum = running_sum or _RunningSum(product_type)
-        new_fills = history.follow()
+        """The running sum with the fills that came since; begun anew where it cannot simply be continued."""
+        running_sum, new_fills = self._sums.get(history.product_type), history.follow()
+        if running_sum is None or not running_sum.rests_on(history):
+            new_fills.clear()
+            running_sum = await self._disk.run(_RunningSum.of_all, history)
         running_sum.add(sorted(new_fills, key=_fill_order))
         new_fills.clear()
         if running_sum.book.outdated:  # a fill came late, or with other figures
-            self._sums.pop(product_type, None)
-            if archive is None:
-                history.forget()
-                raise StillReading(READ_AGAIN)
-            running_sum = await self._disk.run(_RunningSum.of_archive, archive, history)
-        self._sums[product_type] = running_sum
+            running_sum = await self._disk.run(_RunningSum.of_all, history)
+        self._sums[history.product_type] = running_sum
         return running_sum
 
 
@@ -199,19 +186,20 @@ class _RunningSum:
         self._lost_spans = 0
 
     @classmethod
-    def of_archive(cls, archive: Archive, history: FillHistory) -> _RunningSum:
-        """The sum of all fills, of which the newest may not be in the archive yet; blocks."""
-        unsaved = history.unsaved
-        running_sum = cls(history.product_type, archive.known_from(history.product_type))
+    def of_all(cls, history: FillHistory) -> _RunningSum:
+        """The sum of all fills: those in the archive, and those that it does not have yet; blocks."""
+        product_type, archive, unsaved = history.product_type, history.write_buffer.archive, history.unsaved
+        running_sum = cls(product_type, 0 if archive is None else archive.known_from(product_type))
         running_sum._archive, running_sum._lost_spans = archive, len(history.lost)
         unsaved_ids = {fill.row_id for fill in unsaved}
-        saved = (fill for fill in archive.rows.fills(history.product_type) if fill.row_id not in unsaved_ids)
+        archived = () if archive is None else archive.rows.fills(product_type)
+        saved = (fill for fill in archived if fill.row_id not in unsaved_ids)
         running_sum.add(merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order))
         return running_sum
 
-    def rests_on(self, archive: Archive, history: FillHistory) -> bool:
+    def rests_on(self, history: FillHistory) -> bool:
         """Whether it began with this archive's fills, and no more were found to be lost since."""
-        return self._archive is archive and self._lost_spans == len(history.lost)
+        return self._archive is history.write_buffer.archive and self._lost_spans == len(history.lost)
 
     def add(self, fills: Iterable[FuturesFill]) -> None:
         """Add fills, oldest first; those that are in it already change nothing."""

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.feeds.archive_writing import LedgerUpkeep, UndecodablePages, WriteBuffer, refuse_unreadable
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
-from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.feeds.polling.multi_product import ProductPart, symbols_of
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.desk.tables.rows.row_source import FeedRowT
@@ -42,7 +41,6 @@ _LONGEST_START_MS: Final = 80 * DAY_MS
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a gap."""
-READ_AGAIN: Final = "A fill came late or corrected; all fills are read again, and positions summed from them"
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
@@ -76,11 +74,8 @@ class FillHistory:
         self.corrections = Corrections(client.clock)
         self._gaps_kept: list[Gap] = []
         self.undecodable_pages = UndecodablePages()
-        self._beginnings = 0
-        """How often all was forgotten."""
         self._may_ask_since = True
         """Whether the exchange answers for the fills since a time; else all of a page is read each time."""
-        self._some_left_memory = False
         self._read_until = 0
         self._proven_until: dict[int | None, int] = {}
         """By where a gap ends, up to when (Unix ms) earlier readings have shown that nothing was made after that."""
@@ -150,11 +145,9 @@ class FillHistory:
             return True
 
     def follow(self) -> deque[FuturesFill]:
-        """From now on `added` gets every fill that comes, beginning with all that are known."""
+        """The fills that came since somebody followed first, or took them out; from now on every fill is added."""
         if self.added is None:
-            self.added = deque(row.record for row in self._rows.values())
-            if self._some_left_memory and self.write_buffer.archive is None:
-                self.forget()  # older ones have left memory and are nowhere else
+            self.added = deque()
         return self.added
 
     def let_go(self, before: datetime) -> None:
@@ -164,19 +157,8 @@ class FillHistory:
         before = min(before, time_of(self._newest.record) - OVERLAP)
         kept = {row_id: row for row_id, row in self._rows.items() if time_of(row.record) >= before}
         if len(kept) < len(self._rows):
-            self._some_left_memory = True
             self._rows = kept
             self.changes += 1
-
-    def forget(self) -> None:
-        """Begin anew, as if nothing had ever been read; a read that is under way raises StillReading."""
-        self._beginnings += 1
-        self.gaps, self._rows, self._newest, self.read_at = [], {}, None, None
-        self.changes += 1
-        self._some_left_memory = False
-        self.undecodable_pages = UndecodablePages()
-        if self.added is not None:
-            self.added.clear()
 
     def _join_archive(self, kept: Sequence[ProductRow[FuturesFill]], missing: Sequence[Gap], read_until: int) -> None:
         """End the gaps of this session where the archive begins."""
@@ -204,7 +186,7 @@ class FillHistory:
 
         Returns the exchange's time (Unix ms) of the first page. Raises `ExchangeError`, keeping what had come by then.
         """
-        beginning, newest = self._beginnings, self._newest
+        newest = self._newest
         rest: Gap | None = gap
         rows: list[ProductRow[FuturesFill]] = []
         server_ms: int | None = None
@@ -219,8 +201,7 @@ class FillHistory:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
                     self._may_ask_since = False
-                if beginning == self._beginnings:
-                    await self._keep(rows, gap, rest)
+                await self._keep(rows, gap, rest)
                 raise
             most_pages -= 1
             server_ms = server_ms or reply.request_time
@@ -262,9 +243,8 @@ class FillHistory:
         await self._keep(self._tagged(reply))
 
     async def _page(self, request: FuturesFillsRequest) -> Reply[FuturesFill]:
-        cursor, beginning = request.id_less_than, self._beginnings
+        cursor = request.id_less_than
         reply = await self._client.read(request)
-        self._check_not_forgotten(beginning)
         if cursor is not None and reply.cursor == cursor and reply.count >= self._page_size:
             raise UnreadableReply(SAME_PAGE_AGAIN, endpoint="futures.fills")
         self.pages_read += 1
@@ -292,7 +272,6 @@ class FillHistory:
         self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None, rest: Gap | None = None
     ) -> None:
         """Keep rows of a gap together with the note of what is left of it."""
-        beginning = self._beginnings
         self.gaps = [other for other in self.gaps if other is not gap]
         if rest is not None and rest.cursor:
             self.gaps.insert(0, rest)
@@ -309,7 +288,6 @@ class FillHistory:
         changed_gaps = {self.product_type: missing} if missing != self._gaps_kept else None
         self._gaps_kept = missing
         await self.write_buffer.put(fresh, changed_gaps)
-        self._check_not_forgotten(beginning)
         self._remember(fresh)
 
     def _latest(self, rows: Sequence[ProductRow[FuturesFill]]) -> dict[str, ProductRow[FuturesFill]]:
@@ -324,18 +302,12 @@ class FillHistory:
                 latest[row.row_id] = row
         return latest
 
-    def _check_not_forgotten(self, beginning: int) -> None:
-        """Raise StillReading where all was forgotten meanwhile: what a bounded read brings is then not the whole."""
-        if beginning != self._beginnings:
-            raise StillReading(READ_AGAIN)
-
     def _remember(self, fresh: Sequence[ProductRow[FuturesFill]]) -> None:
         if not fresh:
             return
         self._rows.update((row.row_id, row) for row in fresh)
         self.changes += 1
         if len(self._rows) > KEPT:
-            self._some_left_memory = True
             self._rows = {row.row_id: row for row in newest_first(self._rows.values())[:KEPT]}
         self._newest = max(self._rows.values(), key=lambda row: row.time_order)
 
