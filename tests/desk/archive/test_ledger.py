@@ -224,7 +224,8 @@ def test_a_fee_in_another_coin_is_a_row_of_its_own_and_a_deduction_is_paid_whate
     assert [(row.coin, row.net) for row in rows] == [("BGB", Decimal("-0.25")), ("USDT", Decimal("0.01"))]
 
 
-def test_a_net_that_crosses_zero_ends_one_trip_and_begins_the_next() -> None:
+@pytest.mark.parametrize("shown_mode", ["one_way_mode", None])
+def test_a_net_that_crosses_zero_ends_one_trip_and_begins_the_next(shown_mode: str | None) -> None:
     archive = Archive(None)
     hedge, *one_way = [
         ProductRow(
@@ -232,9 +233,9 @@ def test_a_net_that_crosses_zero_ends_one_trip_and_begins_the_next() -> None:
         )
         for number, price, side, word, size, profit, mode in (
             (0, "100", "buy", "close", "1", "1", "hedge_mode"),
-            (1, "100", "buy", "buy_single", "2", "0", "one_way_mode"),
-            (2, "110", "sell", "sell_single", "5", "20", "one_way_mode"),
-            (3, "100", "buy", "buy_single", "3", "30", "one_way_mode"),
+            (1, "100", "buy", "buy_single", "2", "0", shown_mode),
+            (2, "110", "sell", "sell_single", "5", "20", shown_mode),
+            (3, "100", "buy", "buy_single", "3", "30", shown_mode),
         )
     ]
     archive.add(FuturesFill, [hedge, *one_way])

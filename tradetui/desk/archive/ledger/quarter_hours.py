@@ -149,6 +149,15 @@ def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | No
         return None
 
 
+_MODES: Final = (
+    "SELECT time, ordinal, CASE WHEN told != '' THEN lower(told)"
+    r" WHEN json_extract(body, '$.tradeSide') LIKE '%\_single%' ESCAPE '\' THEN 'one_way_mode' END AS mode"
+    " FROM (SELECT time, ordinal, body, json_extract(body, '$.posMode') AS told FROM record"
+    " WHERE kind = 'fill' AND product_type = ?)"
+)
+"""The position modes that the terms of the archived fills show, as `terms_of` reads them."""
+
+
 class ModeRun(NamedTuple):
     """The fill from which a position mode was in force, until the fill of the next run."""
 
@@ -191,10 +200,8 @@ class PositionModes:
     def rebuild(self, product_type: ProductType) -> Instant | None:
         """Read the mode changes from the fills again and store them; return the first instant that differs."""
         rows = self._connection.execute(
-            "SELECT time, ordinal, mode FROM (SELECT time, ordinal, lower(json_extract(body, '$.posMode')) AS mode,"
-            " lag(lower(json_extract(body, '$.posMode'))) OVER (ORDER BY time, ordinal) AS before FROM record"
-            " WHERE kind = 'fill' AND product_type = ?"
-            " AND lower(json_extract(body, '$.posMode')) IN ('hedge_mode', 'one_way_mode'))"
+            "SELECT time, ordinal, mode FROM (SELECT *, lag(mode) OVER (ORDER BY time, ordinal) AS before"
+            f" FROM ({_MODES}) WHERE mode IN ('hedge_mode', 'one_way_mode'))"
             " WHERE mode IS NOT before ORDER BY time, ordinal",
             (product_type,),
         ).fetchall()
