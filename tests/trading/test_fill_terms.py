@@ -58,6 +58,11 @@ MODES = ("", PositionMode.ONE_WAY, PositionMode.HEDGE)
 CASES = [line.split(maxsplit=2) for line in TABLE.strip().splitlines()[1:]]
 
 
+def order(side: str, trade_side: str = "", mode: str = "hedge_mode", **fields: str) -> PendingOrder:
+    received = {"symbol": "BTCUSDT", "size": "2", "orderId": "7", "side": side, "tradeSide": trade_side}
+    return PendingOrder.from_row({**received, "posMode": mode, **fields})
+
+
 def effect_in_table(terms: FillTerms) -> str:
     if terms.effect is None:
         return "?"
@@ -74,6 +79,8 @@ def test_each_word_is_read_as_one(trade_side: str, cause: str, effects: str) -> 
     trade_side = trade_side.strip("-")
     terms = [terms_of(fill(side, trade_side, "1", mode=mode)) for mode in MODES for side in ("buy", "sell")]
     assert [effect_in_table(one) for one in terms] == effects.split()
+    orders = [effect_of_order(order(side, trade_side, mode)) for mode in MODES for side in ("buy", "sell")]
+    assert orders == [one.effect for one in terms], "an order does what its fills do"
     assert {one.forced_by or "order" for one in terms} == {"order" if cause == "reduces" else cause}
     shown_mode = PositionMode.ONE_WAY if "_single" in trade_side else None
     assert [one.mode for one in terms[::2]] == [shown_mode, PositionMode.ONE_WAY, PositionMode.HEDGE]
@@ -104,54 +111,29 @@ def test_a_fill_of_one_way_mode_moves_a_net_and_no_leg(before: Holdings, after: 
     assert holdings_after(before, [fill("sell", "sell_single", "1", mode="one_way_mode")]) == after
 
 
-def order(side: str, trade_side: str = "", mode: str = "hedge_mode", **fields: str) -> PendingOrder:
-    received = {"symbol": "BTCUSDT", "size": "2", "orderId": "7", "side": side, "tradeSide": trade_side}
-    return PendingOrder.from_row({**received, "posMode": mode, **fields})
-
-
 def trigger(plan_type: str, side: str, trade_side: str = "", mode: str = "hedge_mode", **fields: str) -> TriggerOrder:
     received = {"symbol": "BTCUSDT", "orderId": "8", "planType": plan_type, "side": side, "tradeSide": trade_side}
     return TriggerOrder.from_row({**received, "posMode": mode, **fields})
 
 
 @pytest.mark.parametrize(
-    ("side", "trade_side", "present", "past", "buys"),
+    ("side", "trade_side", "mode", "present", "past", "buys"),
     [
-        ("buy", "open", "opens LONG", "opened LONG", True),
-        ("sell", "open", "opens SHORT", "opened SHORT", False),
-        ("buy", "close", "closes LONG", "closed LONG", False),
-        ("sell", "close", "closes SHORT", "closed SHORT", True),
-        ("Sell", "Close", "closes SHORT", "closed SHORT", True),
-        ("buy", "burst_close_short", "liquidates SHORT", "liquidated SHORT", True),
-        ("sell", "reduce_close_long", "reduces LONG", "reduced LONG", False),
-        ("sell", "dte_sys_adl_close_long", "deleverages LONG", "deleveraged LONG", False),
+        ("buy", "open", "hedge_mode", "opens LONG", "opened LONG", True),
+        ("Sell", "Close", "hedge_mode", "closes SHORT", "closed SHORT", True),
+        ("sell", "sell_single", "one_way_mode", "sells", "sold", False),
+        ("buy", "", "one_way_mode", "buys", "bought", True),
+        ("sell", "reduce_close_long", "hedge_mode", "reduces LONG", "reduced LONG", False),
+        ("buy", "offset_close_long", "hedge_mode", "offsets LONG", "offset LONG", False),
+        ("buy", "burst_buy_single", "one_way_mode", "liquidates SHORT", "liquidated SHORT", True),
+        ("buy", "delivery_close_short", "hedge_mode", "settles SHORT", "settled SHORT", True),
+        ("sell", "dte_sys_adl_sell_in_single_side_mode", "one_way_mode", "deleverages LONG", "deleveraged LONG", False),
     ],
 )
-def test_hedge_mode_names_the_leg_and_not_the_direction(
-    side: str, trade_side: str, present: str, past: str, buys: bool
-) -> None:
-    effect = effect_of_order(order(side, trade_side))
+def test_an_effect_in_words(side: str, trade_side: str, mode: str, present: str, past: str, buys: bool) -> None:
+    effect = terms_of(fill(side, trade_side, "1", mode=mode)).effect
     assert effect is not None
     assert (effect.present, effect.past, effect.buys) == (present, past, buys)
-    assert terms_of(fill(side, trade_side, "1")).effect == effect
-
-
-@pytest.mark.parametrize(
-    ("side", "trade_side", "past"),
-    [
-        ("buy", "buy_single", "bought"),
-        ("sell", "sell_single", "sold"),
-        ("sell", "open", "sold"),
-        ("buy", "", "bought"),
-        ("buy", "burst_buy_single", "liquidated SHORT"),
-        ("sell", "dte_sys_adl_sell_in_single_side_mode", "deleveraged LONG"),
-    ],
-)
-def test_one_way_mode_goes_by_the_side_alone(side: str, trade_side: str, past: str) -> None:
-    effect = terms_of(fill(side, trade_side, "1", mode="one_way_mode")).effect
-    assert effect is not None
-    assert effect.past == past
-    assert effect.buys == (side == "buy")
 
 
 def test_a_reduce_only_order_of_one_way_mode_closes() -> None:
@@ -167,10 +149,7 @@ def test_a_close_of_hedge_mode_is_the_same_with_and_without_reduce_only() -> Non
     "unclear",
     [
         order("upwards", "open"),
-        order("buy", "sideways"),
         order("buy", "open", mode="quantum_mode"),
-        order("buy", "buy_single"),
-        order("buy", "", mode=""),
         order("buy", "open", reduceOnly="perhaps"),
         order("buy", "open", posSide="sideways"),
         order("upwards", "buy_single", mode="one_way_mode"),

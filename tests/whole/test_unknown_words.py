@@ -21,7 +21,8 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.fill_terms import effect_of_trigger, terms_of
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions_from_fills import holdings_after
-from tradetui.trading.results.booking import BillKind, bill_kind, fee_amount
+from tradetui.trading.results.booking import BillKind, bill_kind, booked_fill, fee_amount
+from tradetui.trading.results.trips import RunningLeg
 from tradetui.trading.trigger_orders import trigger_state
 from tradetui.wire import enums
 from tradetui.wire.endpoints.reply import Reply
@@ -72,9 +73,9 @@ EXERCISED = {
     "trading/positions.py:Position.margin_unclear": MARGIN,
     "trading/positions.py:holdings_of": POSITION,
     "trading/positions.py:doubt_of_held": POSITION,
-    "trading/results/trips.py:RunningLeg.flat": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
-    "trading/results/trips.py:RunningLeg.add": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
-    "trading/results/trips.py:RunningLeg._closed_size": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
+    "trading/results/trips.py:RunningLeg.flat": f"{HERE}::test_a_fill_with_another_word_moves_no_leg",
+    "trading/results/trips.py:RunningLeg.add": f"{HERE}::test_a_fill_with_another_word_moves_no_leg",
+    "trading/results/trips.py:RunningLeg._closed_size": f"{HERE}::test_a_fill_with_another_word_moves_no_leg",
     "trading/reversal.py:ReversalPlan.reverses_long": POSITION,
     "trading/reversal.py:ReversalPlan.side_meaning": POSITION,
     "trading/reversal.py:plan_reversal": POSITION,
@@ -261,6 +262,12 @@ def test_a_word_that_nobody_knows_decides_nothing(decided: Callable[[], object],
     ("side", "trade_side", "mode"),
     [("upwards", "open", "hedge_mode"), ("buy", "sideways", "hedge_mode"), ("buy", "open", "hybrid_mode")],
 )
-def test_a_fill_with_another_word_is_not_understood(side: str, trade_side: str, mode: str) -> None:
-    terms = terms_of(fill(side, trade_side, "1", mode=mode))
-    assert (terms.effect, terms.opens) == (None, None)
+def test_a_fill_with_another_word_moves_no_leg(side: str, trade_side: str, mode: str) -> None:
+    opened, unknown = (
+        booked_fill(USDT, received, 0)
+        for received in (fill("buy", "open", "2"), fill(side, trade_side, "1", mode=mode))
+    )
+    leg = RunningLeg.flat(opened.key, proven=True)
+    leg.add(opened)
+    outcome = leg.add(unknown)
+    assert (leg.size, leg.proven, outcome.closing, outcome.ended) == (2, False, None, ())
