@@ -270,4 +270,4 @@ def test_a_fill_with_another_word_moves_no_leg(side: str, trade_side: str, mode:
     leg = RunningLeg.flat(opened.key, proven=True)
     leg.add(opened)
     outcome = leg.add(unknown)
-    assert (leg.size, leg.proven, outcome.closing, outcome.ended) == (2, False, None, ())
+    assert (leg.size, leg.proven, outcome.closing, outcome.ended) == (Decimal(2), False, None, ())
