@@ -17,7 +17,7 @@ from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 
 ROOT = Path(__file__).parents[2]
-AREAS = ("futures", "spot", "convert", "broker", "public", "subaccounts", "copytrading")
+AREAS = ("futures", "spot", "convert", "broker", "public", "unified", "subaccounts", "copytrading")
 WRONG = """
 from decimal import Decimal
 from tradetui.exchange import Credentials, ExchangeClient, ExchangeReader, TradingClient

@@ -200,7 +200,7 @@ def test_permissions_as_object_list_or_text(permissions: object) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_null_payload_is_an_empty_history_and_no_answer_to_what_is_held_now(name: str, data: str) -> None:
     body = f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode()
-    if name in ("futures.positions", "futures.accounts", "futures.pending_orders"):
+    if name in ("futures.accounts", "futures.pending_orders", "unified.assets", "unified.positions", "unified.orders"):
         with pytest.raises(UnreadableBody, match="is empty"):
             read_reply(CATALOGUE[name], body)
     elif CATALOGUE[name].law is not RowLaw.SINGLE:

@@ -37,7 +37,7 @@ from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
 from tradetui.exchange.transport.transport import Timeouts, Transport, parse_base_url
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts
+from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts, unified
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Time
 from tradetui.wire.requests.request import Request
@@ -239,6 +239,24 @@ class PublicReading(EndpointArea):
     time = one_page(public.ServerTimeRequest)
 
 
+class UnifiedReading(EndpointArea):
+    """Unified accounts (interface v3): assets, settings, positions, orders, fills and strategy orders, as received."""
+
+    assets = one_page(unified.UnifiedAssetsRequest)
+    settings = one_page(unified.UnifiedSettingsRequest)
+    key = one_page(unified.UnifiedKeyRequest)
+    positions = one_page(unified.UnifiedPositionsRequest)
+    orders = one_page(unified.UnifiedOrdersRequest)
+    iter_orders = every_page(unified.UnifiedOrdersRequest)
+    fills = one_page(unified.UnifiedFillsRequest)
+    iter_fills = every_page(unified.UnifiedFillsRequest)
+    triggers = one_page(unified.UnifiedTriggersRequest)
+    iter_triggers = every_page(unified.UnifiedTriggersRequest)
+    live_triggers = one_page(unified.UnifiedLiveTriggersRequest)
+    closed_positions = one_page(unified.UnifiedClosedPositionsRequest)
+    iter_closed_positions = every_page(unified.UnifiedClosedPositionsRequest)
+
+
 class FuturesTrading(FuturesReading):
     """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
 
@@ -376,6 +394,7 @@ class ExchangeReader:
     convert = _area(ConvertReading)
     broker = _area(BrokerReading)
     public = _area(PublicReading)
+    unified = _area(UnifiedReading)
 
     def with_priority(self, priority: Priority) -> Self:
         """Return the same client, with the same connections and budget, but another priority."""

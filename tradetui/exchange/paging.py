@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from tradetui.exchange.errors import UnreadableReply
 from tradetui.wire.endpoints.catalogue import endpoint_of
@@ -78,7 +78,7 @@ class PageWalk(Generic[Row]):
             if cursor is None:
                 self._begin_piece()
             else:
-                self._request = request.changed(id_less_than=cursor)
+                self._request = request.changed(**{_cursor_attribute(request): cursor})
             if first or fresh.count:
                 return fresh
         return None
@@ -88,7 +88,7 @@ class PageWalk(Generic[Row]):
         self._pages_of_piece = 0
         self._full_page = 0
         self._cursors_seen = 0
-        self._landmark = str(getattr(self._request, "id_less_than", None))
+        self._landmark = _own_cursor(self._request)
 
     def _next_cursor(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> str | None:
         """Return the id below which the next page of this piece begins; None after its last page."""
@@ -115,7 +115,7 @@ class PageWalk(Generic[Row]):
 
         The landmark moves at the 1st, 2nd, 4th, 8th … cursor (Brent's cycle detection), so not every cursor is kept.
         """
-        if cursor in (self._landmark, str(getattr(request, "id_less_than", None))):
+        if cursor in (self._landmark, _own_cursor(request)):
             return True
         self._cursors_seen += 1
         if self._cursors_seen & (self._cursors_seen - 1) == 0:
@@ -132,6 +132,16 @@ class PageWalk(Generic[Row]):
             if len(self._seen_in_order) > REMEMBERED_ROWS:
                 self._seen_keys.discard(self._seen_in_order.popleft())
             yield row
+
+
+def _cursor_attribute(request: Request[Any]) -> str:
+    rule = endpoint_of(type(request)).page
+    return "cursor" if rule is not None and rule.parameter == "cursor" else "id_less_than"
+
+
+def _own_cursor(request: Request[Any] | None) -> str:
+    """Return the cursor by which a request asks for its page, as text."""
+    return "None" if request is None else str(getattr(request, _cursor_attribute(request), None))
 
 
 def _refuse_full(reply: Reply[Row], requested_rows: int, endpoint: Endpoint) -> None:

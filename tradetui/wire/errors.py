@@ -36,6 +36,15 @@ ENDPOINT_LABELS: Final[Mapping[str, str]] = {
     "futures.funding_rates": "Funding rates",
     "spot.account_info": "The account's number",
     "public.time": "The exchange's clock",
+    "unified.assets": "Accounts",
+    "unified.settings": "The account's mode",
+    "unified.key": "The account's number",
+    "unified.positions": "Positions",
+    "unified.orders": "Orders",
+    "unified.fills": "Fills",
+    "unified.triggers": "Stops",
+    "unified.live_triggers": "Waiting stops",
+    "unified.closed_positions": "Closed positions",
 }
 """A trader's term for the rows of an endpoint: the title of their table, if there is one."""
 

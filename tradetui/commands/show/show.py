@@ -202,6 +202,7 @@ _CELLS: Final[Mapping[str, Callable[[Endpoint], object]]] = {
     "method": lambda endpoint: endpoint.method,
     "path": lambda endpoint: endpoint.path,
     "core": lambda endpoint: endpoint.core,
+    "interface": lambda endpoint: endpoint.interface,
     "perSecond": lambda endpoint: endpoint.limit.per_second,
     "copyTrader": lambda endpoint: endpoint.limit.copy_trader,
     "scope": lambda endpoint: endpoint.limit.scope,
@@ -230,7 +231,7 @@ def _paging(endpoint: Endpoint) -> Mapping[str, object] | None:
     if page is None:
         return None
     return {
-        "idLessThan": page.cursor_field,
+        page.parameter: page.cursor_field,
         "firstPage": page.first,
         "default": page.default,
         "maximum": page.maximum,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RateLimit, RowLaw
-from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts
+from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts, unified
 from tradetui.wire.requests.parameter import Count
 from tradetui.wire.requests.request import Request
 
@@ -29,7 +29,13 @@ def _pages(
     return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
 
 
+def _cursor_pages(request: type[Request[Any]]) -> PageRule:
+    """Make the rule of interface v3's pages: the payload names the cursor of the next one."""
+    return _pages(request, "cursor", "list")._replace(parameter="cursor")
+
+
 _PUBLIC: Final = RateLimit(20, scope="ip")
+_UNIFIED: Final = RateLimit(20)
 
 # The interface's own endpoints, in its order: the first is its endpoint 1.
 _THIRTEEN: Final = (
@@ -220,6 +226,75 @@ _BEYOND: Final = (
         limit=_PUBLIC,
         request=public.ServerTimeRequest,
         signed=False,
+    ),
+    Endpoint(
+        name="unified.assets",
+        path="/api/v3/account/assets",
+        limit=_UNIFIED,
+        request=unified.UnifiedAssetsRequest,
+    ),
+    Endpoint(
+        name="unified.settings",
+        path="/api/v3/account/settings",
+        limit=_UNIFIED,
+        request=unified.UnifiedSettingsRequest,
+    ),
+    Endpoint(
+        name="unified.key",
+        path="/api/v3/account/info",
+        limit=RateLimit(5),
+        request=unified.UnifiedKeyRequest,
+    ),
+    Endpoint(
+        name="unified.positions",
+        path="/api/v3/position/current-position",
+        limit=_UNIFIED,
+        request=unified.UnifiedPositionsRequest,
+        list_key="list",
+    ),
+    Endpoint(
+        name="unified.orders",
+        path="/api/v3/trade/unfilled-orders",
+        limit=_UNIFIED,
+        law=RowLaw.WHOLE,
+        request=unified.UnifiedOrdersRequest,
+        page=_cursor_pages(unified.UnifiedOrdersRequest),
+        time_field="created_time",
+    ),
+    Endpoint(
+        name="unified.fills",
+        path="/api/v3/trade/fills",
+        limit=_UNIFIED,
+        law=RowLaw.APPEND,
+        request=unified.UnifiedFillsRequest,
+        page=_cursor_pages(unified.UnifiedFillsRequest),
+        time_field="created_time",
+    ),
+    Endpoint(
+        name="unified.triggers",
+        path="/api/v3/trade/history-strategy-orders",
+        limit=_UNIFIED,
+        law=RowLaw.MUTABLE,
+        request=unified.UnifiedTriggersRequest,
+        page=_cursor_pages(unified.UnifiedTriggersRequest),
+        time_field="created_time",
+    ),
+    Endpoint(
+        name="unified.live_triggers",
+        path="/api/v3/trade/unfilled-strategy-orders",
+        limit=_UNIFIED,
+        law=RowLaw.WHOLE,
+        request=unified.UnifiedLiveTriggersRequest,
+        time_field="created_time",
+    ),
+    Endpoint(
+        name="unified.closed_positions",
+        path="/api/v3/position/history-position",
+        limit=_UNIFIED,
+        law=RowLaw.APPEND,
+        request=unified.UnifiedClosedPositionsRequest,
+        page=_cursor_pages(unified.UnifiedClosedPositionsRequest),
+        time_field="updated_time",
     ),
 )
 

@@ -20,9 +20,9 @@ class RowLaw(StrEnum):
 
 
 class PageRule(NamedTuple):
-    """The rules for reaching older rows with idLessThan."""
+    """The rules for reaching older rows with the parameter `parameter`."""
 
-    #: The source of idLessThan: "endId" of the payload, or this field of the last row.
+    #: Its source: the payload's "endId" or "cursor", or this field of the last row.
     cursor_field: str
     #: The key of the list in the payload; None if the payload is the list.
     rows_key: str | None
@@ -32,8 +32,9 @@ class PageRule(NamedTuple):
     capped: bool = False
     #: The idLessThan that means the first page.
     first: str | None = None
-    #: The field of the last row that replaces a missing endId.
+    #: The field of the last row that replaces a missing endId; a missing cursor means that nothing is older.
     row_field: str = "orderId"
+    parameter: Literal["idLessThan", "cursor"] = "idLessThan"
 
 
 class RateLimit(NamedTuple):
@@ -61,6 +62,8 @@ class Endpoint(NamedTuple):
     #: The attribute of the row model that holds the time its rows are ordered by.
     time_field: str | None = None
     signed: bool = True
+    #: The key of the list in a payload without pages; None if the payload is the list or the row.
+    list_key: str | None = None
 
     @property
     def row(self) -> type[Record]:
@@ -75,6 +78,11 @@ class Endpoint(NamedTuple):
         return self.number is not None
 
     @property
+    def interface(self) -> Literal["v2", "v3"]:
+        """The version of the interface: v2 serves classic accounts, v3 unified ones."""
+        return "v3" if self.path.startswith("/api/v3/") else "v2"
+
+    @property
     def writes(self) -> bool:
         return self.method == "POST"
 
@@ -85,7 +93,7 @@ class Endpoint(NamedTuple):
     @property
     def rows_key(self) -> str | None:
         """The key of the list in the payload; None if the payload is the list or the row."""
-        return self.page.rows_key if self.page is not None else None
+        return self.page.rows_key if self.page is not None else self.list_key
 
     @property
     def decides_what_is_sent(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
-from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.endpoints.endpoint import Endpoint, RowLaw
 from tradetui.wire.json_text import RepeatedName, load_json
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, masked, read_rows
@@ -64,7 +64,7 @@ class Reply(Generic[R_co]):
     undecodable_rows: tuple[UndecodableRow, ...] = ()
     request_time: int | None = None
     cursor: str | None = None
-    """The idLessThan of the next, older page; None if there is none."""
+    """What the next, older page is asked by, as idLessThan or cursor; None if there is none."""
     left_out: tuple[str, ...] = ()
     """The symbols or coins of rows left out, because they can only be of another product type."""
 
@@ -178,10 +178,13 @@ def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
     """Return the raw rows of a payload, a null list as an empty one, and its endId.
 
     A payload that is null is a history without rows. For positions and pending orders it is an error, so that a missing
-    payload does not look like an empty account.
+    payload does not look like an empty account. Interface v3 has null for a list without rows, also where the payload
+    itself is the list.
     """
     if data is None or data == "":
-        if endpoint.area == "futures" and endpoint.decides_what_is_sent and not endpoint.writes:
+        is_list = endpoint.interface == "v3" and endpoint.law is RowLaw.WHOLE and endpoint.page is None
+        shows_what_is_held = endpoint.area in ("futures", "unified") and endpoint.decides_what_is_sent and not is_list
+        if shows_what_is_held and not endpoint.writes:
             raise UnreadableBody(f"the payload of {endpoint.name} is empty")
         return [], None
     if isinstance(data, list):
@@ -193,20 +196,21 @@ def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
     rows = data.get(endpoint.rows_key)
     if rows is None or rows == "":
         # Rows under an unexpected name must not look like no rows.
-        if endpoint.rows_key not in data and data.keys() - {"endId"}:
+        if endpoint.rows_key not in data and data.keys() - {"endId", "cursor"}:
             raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
         rows = []
     if not isinstance(rows, list):
         raise UnreadableBody(f"{endpoint.rows_key} of {endpoint.name} is not a list")
-    return rows, _text(data.get("endId"))
+    is_cursor = endpoint.page is not None and endpoint.page.parameter == "cursor"
+    return rows, _text(data.get("cursor" if is_cursor else "endId"))
 
 
 def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | None:
-    """Return the id below which the next page begins, by the endpoint's page rule; None if nothing is older."""
+    """Return the id or cursor of the next page, by the endpoint's page rule; None if nothing is older."""
     rule = endpoint.page
     if rule is None or not raw:
         return None
-    if rule.cursor_field == "endId" and end_id is not None:
+    if rule.parameter == "cursor" or (rule.cursor_field == "endId" and end_id is not None):
         return end_id
     name = rule.row_field if rule.cursor_field == "endId" else rule.cursor_field
     last = _oldest(raw, name)
