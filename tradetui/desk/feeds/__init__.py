@@ -1,6 +1,6 @@
-"""Records that are read again and again, and published as immutable snapshots.
+"""Readers that poll records again and again and publish them as immutable snapshots.
 
-In it: one reader for each kind of record, `fills` with their gaps; `polling`, by which all are read, and
-`archive_writing`, by which they are kept. It looks at tables and the archive; the reversal takes its positions from
-here.
+There is one reader per kind of record. `fills` reads fills and their gaps, `polling` schedules all readers, and
+`archive_writing` writes their rows to the archive. Feeds use tables and the archive; the reversal takes its positions
+from them.
 """

@@ -1,11 +1,10 @@
-"""What feeds write to the archive: their rows, and the ledger's steps that follow new fills.
+"""How feeds write to the archive: their rows, and the ledger's steps after new fills.
 
-A feed never waits for the archive to be open, and never fails by it: where it is not open yet, or its disk is full,
-rows wait in memory, and a step is taken after a later read.
+A feed never waits for the archive to open, and never fails because of it. While the archive is not open or its disk is
+full, rows wait in memory, and the step is tried again after a later read.
 
-Rows that came and could not be read: what they say is unknown, and never taken for absent.
-
-Each is counted once however often it comes. A page of fills with one is read again until all of it can be.
+This module also counts unreadable rows. Their content is unknown, and never taken for absent. Each is counted once
+however often it comes, and a page of fills that has one is read again until all its rows are readable.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 WAITING_AT_MOST: Final = 20_000
-"""Rows that wait for a disk that refuses them; beyond that the first ones that came are given up."""
+"""Rows that wait in memory while the disk refuses them; beyond that the oldest are dropped."""
 NOTED_EVERY_MS: Final = 60_000
-"""Interval at which the archive notes up to when fills were read."""
+"""Interval at which the archive records up to which time fills were read."""
 BOOKED_AT: Final = 200
-"""How many fills may wait to be booked; whoever reads the ledger books them first."""
+"""How many fills may wait to be booked. Readers of the ledger book the waiting ones first."""
 
 
 class WriteBuffer(Generic[RecordT]):
-    """Takes rows of one kind. All of them wait until an archive is open.
+    """Writes rows of one kind to the archive; before an archive is open they wait.
 
-    `trouble` says why the archive cannot be written now; its rows are tried again with the next ones.
+    `trouble` is why the archive cannot be written now; its rows are tried again with the next ones.
     """
 
     def __init__(self, kind: type[RecordT], disk: Disk) -> None:
@@ -54,18 +53,18 @@ class WriteBuffer(Generic[RecordT]):
 
     @property
     def waiting(self) -> list[ProductRow[RecordT]]:
-        """The rows that the archive does not have yet, or not as they are now."""
+        """The rows that are not in the archive yet, or not in their present state."""
         return list(self._waiting.values())
 
     async def open(self, archive: Archive, gaps: Mapping[ProductType, Sequence[Gap]] | None = None) -> None:
-        """From now on rows go to the archive, first of all those that waited for it."""
+        """Write rows to this archive from now on, the waiting ones first."""
         self.archive = archive
         await self.put((), gaps)
 
     async def put(
         self, rows: Iterable[ProductRow[RecordT]], gaps: Mapping[ProductType, Sequence[Gap]] | None = None
     ) -> None:
-        """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
+        """Write rows together with the gaps below them. Never fails: rows that cannot be written wait."""
         self._waiting.update((row.row_id, row) for row in rows)
         self._gaps = gaps if gaps is not None else self._gaps
         if self.archive is not None:
@@ -91,7 +90,7 @@ class WriteBuffer(Generic[RecordT]):
 
 
 class LedgerUpkeep:
-    """Books fills before they are many, notes up to when they were read, and holds the ledger against positions."""
+    """Books fills in small steps, records up to when they were read, and compares the ledger with positions."""
 
     def __init__(self, product_type: ProductType, disk: Disk) -> None:
         self._product_type = product_type
@@ -101,23 +100,23 @@ class LedgerUpkeep:
         self._held: tuple[Mapping[tuple[str, bool], Decimal], int] | None = None
 
     def compare(self, held: Mapping[tuple[str, bool], Decimal], at_ms: int | None) -> None:
-        """Take note of what the exchange says is held (by symbol, and whether long) at a time in Unix ms.
+        """Take the sizes that the exchange reports (by symbol and whether long) at a time in Unix ms.
 
-        Now and then, once fills are read past that time, the ledger is held against it: that proves from which fill
-        on positions are known.
+        At most once a minute, after fills are read past that time, the ledger is compared with them. That proves from
+        which fill on positions are known.
         """
         if at_ms is not None and at_ms - self._proven_ms >= NOTED_EVERY_MS:
             self._held = held, at_ms
 
     async def bring_forward(self, archive: Archive, server_ms: int, *, has_gaps: bool) -> None:
-        """Take a step after fills were read up to a time of the exchange (Unix ms), perhaps but for gaps."""
+        """Take a step after fills were read up to an exchange time (Unix ms); `has_gaps` if some are still missing."""
         try:
             if server_ms - self._noted_ms >= NOTED_EVERY_MS:
                 await self._disk.run(archive.note_read, self._product_type, server_ms)
                 self._noted_ms = server_ms
             held = self._held
             if held is not None or self._behind or archive.fills_to_book >= BOOKED_AT:
-                # A step each time, so that nothing waits long for the disk; whoever reads results takes all.
+                # One step each time, so that other disk work runs between. Readers of results take all steps.
                 self._behind = await self._disk.run(archive.advance_ledger)
             if held is not None and not self._behind and not has_gaps and server_ms > held[1]:
                 self._held = None
@@ -129,13 +128,13 @@ class LedgerUpkeep:
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
-"""The pause doubles up to this: what an exchange never spells right costs one read a minute."""
+"""The pause doubles up to this: a row that stays unreadable costs one read a minute."""
 _MOST_PAGES: Final = 100
 _LONGEST_ID: Final = 40
 
 
 def refuse_unreadable(reply: Reply[Record]) -> None:
-    """Raise UnreadableReply for rows none of which can be read: the records are unknown, not absent."""
+    """Raise UnreadableReply if no row of a reply is readable: the records are unknown, not absent."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
             f"{counted(len(reply.undecodable_rows), 'row')} came, none readable", remedy="`tradetui doctor` says more."
@@ -145,7 +144,7 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
 class UndecodableRows:
     """Counts an unreadable row once, though it comes again on every overlapping page.
 
-    `identity` are the fields that together tell the rows apart; a row that is read well later is counted no longer.
+    `identity` names the fields that identify a row; a row that is readable later is no longer counted.
     """
 
     MOST = 1_000
@@ -163,7 +162,7 @@ class UndecodableRows:
             self._met.difference_update(keys)
 
     def key(self, received: object) -> str | int:
-        """The key that a row is counted by: its identity, or a hash of all of it where it has none."""
+        """Return the key that a row is counted by: its identity, or a hash of the whole row if it has none."""
         fields = [received.get(name) for name in self._identity] if isinstance(received, Mapping) else []
         return "|".join(map(str, fields)).upper() if fields and all(fields) else hash(str(received))
 
@@ -182,7 +181,7 @@ class UndecodablePage:
 
 
 class UndecodablePages:
-    """Remembers pages by their undecodable rows, which `undecodable_rows` counts."""
+    """Remembers the pages that have unreadable rows; `undecodable_rows` counts these rows."""
 
     def __init__(self) -> None:
         self.undecodable_rows = UndecodableRows("tradeId", "symbol")
@@ -190,11 +189,11 @@ class UndecodablePages:
 
     @property
     def gaps(self) -> list[Gap]:
-        """The gaps that another session has to read, should this one end before."""
+        """The gaps that a later session has to read if this one ends first."""
         return [page.gap for page in self._pages]
 
     def note(self, reply: Reply[FuturesFill], cursor: str | None) -> None:
-        """Take note of the page below a cursor: what could not be decoded in it, and what can be now."""
+        """Note the page below a cursor: its unreadable rows, and earlier ones that are readable now."""
         self._forget({row.row_id.upper() for row in reply.rows})
         self.undecodable_rows.add(reply.undecodable_rows)
         known = {row for page in self._pages for row in page.rows}
@@ -206,7 +205,7 @@ class UndecodablePages:
         self._pages.append(UndecodablePage(Gap(above, until), rows))
 
     def due(self, now: float) -> UndecodablePage | None:
-        """A page to be read again now; the pause until its next time begins with this."""
+        """Return a page that is to be read again now, and start the pause until its next read."""
         page = next((page for page in self._pages if page.due_s <= now), None)
         if page is not None:
             page.due_s, page.pause_s = now + page.pause_s, min(LONGEST_PAUSE_S, 2 * page.pause_s)
@@ -223,7 +222,7 @@ class UndecodablePages:
 
 
 def _id_above(reply: Reply[FuturesFill]) -> str | None:
-    """An id just above all of a page, so that what is older than it is the page; None where no id is a number."""
+    """Return an id just above all ids of a page, so that the page can be asked for again; None if no id is a number."""
     received = [row.received.get("tradeId") for row in reply.undecodable_rows if isinstance(row.received, dict)]
     ids = [str(trade_id) for trade_id in (*(row.trade_id for row in reply.rows), *received)]
     numbers = [int(trade_id) for trade_id in ids if len(trade_id) <= _LONGEST_ID and trade_id.isdecimal()]

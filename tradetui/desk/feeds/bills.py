@@ -1,10 +1,10 @@
-"""Reads bills into the archive: the newest twice a minute, and between that the missing ones, page by page.
+"""Reads bills into the archive: the newest twice a minute, and between them the missing ones, page by page.
 
-The positions that ended, which tell the funding of single round trips, are read in between too, every five minutes.
+Closed positions, which give the funding of single round trips, are read between these too, every five minutes.
 
-A reading of the newest is a gap from a minute before the last reading until now. A gap is read from its end to its
-beginning, and shortened with each page in the step that keeps the page's bills, so that a session takes it up where
-another one stopped. A gap that cannot be read waits ten minutes; it is never taken for read.
+The newest bills are read as a gap from a minute before the last read until now. A gap is read from its end to its
+beginning. Each page shortens it in the same transaction that archives the page's bills, so that the next session
+continues there. A gap that cannot be read waits ten minutes; it is never taken for read.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 BILL_OVERLAP_MS: Final = 60_000
-"""Bills of the last minute before a reading are read again with the next: late ones may have come in below."""
+"""Bills of the last minute before a read are read again by the next one, because late bills may be booked below."""
 REFUSED_AGAIN_S: Final = 600.0
 NEWEST_PAGES_AT_ONCE: Final = 5
-"""A reading of the newest that has not arrived at what is known after so many pages leaves the rest as a gap."""
+"""If a read of the newest bills has not reached the known ones after this many pages, it leaves the rest as a gap."""
 BILLS_A_PAGE: Final = 100
 BILLS_EVERY_S: Final = 2.0
 NEWEST_EVERY_S: Final = 30.0
 BILL_PAGES_A_POLL: Final = 2
 CLOSED_POSITIONS_EVERY_S: Final = 300.0
 _FIRST_SPAN_MS: Final = 89 * DAY_MS
-"""How far back positions that ended are read the first time."""
+"""How far back closed positions are read the first time."""
 _READ_AGAIN_MS: Final = 3_600_000
-"""So much of the time before the last pass is read again: a position may be reported late."""
+"""Length of the time before the last pass that is read again: a position may be reported late."""
 _POSITIONS_A_PAGE: Final = 100
 
 
 class BillHistory:
-    """Bills of one product type, kept in the archive that is attached; without one nothing is read."""
+    """Bills of one product type, kept in the attached archive; nothing is read without one."""
 
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk) -> None:
         self.product_type = product_type
@@ -70,17 +70,17 @@ class BillHistory:
         return self._archive is not None
 
     async def attach(self, archive: Archive) -> None:
-        """Take from the archive how far bills are read, and from now on keep them there."""
+        """Take the coverage of bills from this archive, and keep bills there from now on."""
         async with self._turn:
             self.coverage = await self._disk.run(archive.bill_coverage, self.product_type)
             self._archive = archive
 
     def has_gap(self, now: float) -> bool:
-        """Whether a stretch of the past is to be read; `now` is in seconds of the monotonic clock."""
+        """Whether an older gap is due to be read; `now` is monotonic seconds."""
         return self.attached and self._next_gap(now) is not None
 
     async def read_newest(self, now: float) -> None:
-        """Read from the last reading until now; raises `ExchangeError`, keeping what had come by then."""
+        """Read from the last read until now; raises `ExchangeError`, but keeps the pages that came."""
         async with self._turn:
             gap: TimeSpan | None = self._newest_gap(now)
             for _ in range(NEWEST_PAGES_AT_ONCE):
@@ -88,7 +88,7 @@ class BillHistory:
                     gap = await self._read_page(gap, now)
 
     async def read_gap(self, now: float) -> bool:
-        """Read one page of the past; whether there was anything to read. Raises `ExchangeError`."""
+        """Read one page of an older gap; False if there was no gap. Raises `ExchangeError`."""
         async with self._turn:
             gap = self._next_gap(now)
             if gap is None:
@@ -97,7 +97,7 @@ class BillHistory:
             return True
 
     def _newest_gap(self, now: float) -> TimeSpan:
-        """The stretch since the last reading, put before the gaps, with those that end there and need not wait."""
+        """Return the gap since the last read as the first one, joined with due gaps that end where it begins."""
         now_ms, coverage = self._client.server_clock.now_ms, self.coverage
         begun_at = now_ms - NINETY_DAYS_MS
         since = begun_at if coverage.until is None else coverage.until - BILL_OVERLAP_MS
@@ -117,7 +117,7 @@ class BillHistory:
         return next((gap for gap in readable if self._not_before.get(gap, 0.0) <= now), None)
 
     async def _read_page(self, gap: TimeSpan, now: float) -> TimeSpan | None:
-        """Read a page of a gap; gives what is left of it, None where nothing is."""
+        """Read a page of a gap; return the rest of the gap, or None if nothing is left."""
         page_walk = self._walks.pop(gap, None)
         if page_walk is None:
             request = FuturesBillsRequest(product_type=self.product_type, limit=BILLS_A_PAGE)
@@ -132,7 +132,7 @@ class BillHistory:
             raise
         rest = self._rest_of(gap, page_walk, reply)
         unread = None
-        if reply is not None and reply.undecodable_rows:  # the stretch of this page is read again later
+        if reply is not None and reply.undecodable_rows:  # this page's period is read again later
             unread = TimeSpan(gap.since if rest is None else rest.until, gap.until)
         gaps = [kept for kept in (rest, unread) if kept is not None]
         others = [other for other in self.coverage.gaps if other != gap]
@@ -146,7 +146,7 @@ class BillHistory:
     def _rest_of(
         self, gap: TimeSpan, page_walk: PageWalk[FuturesBill], reply: Reply[FuturesBill] | None
     ) -> TimeSpan | None:
-        """The part of a gap that is still to be read, also beyond the bills that the exchange keeps."""
+        """Return the part of a gap that is still unread, including a part older than the exchange keeps bills."""
         if page_walk.request is None:
             oldest_ms = self._client.server_clock.now_ms - NINETY_DAYS_MS
             return TimeSpan(gap.since, oldest_ms) if gap.since < oldest_ms - BILL_OVERLAP_MS else None
@@ -162,18 +162,18 @@ class BillHistory:
             await self._keep((), self.coverage._replace(refusal=problem.reason))
 
     async def _keep(self, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
-        """Keep bills with how far they are read then; where the disk refuses, neither is taken for kept."""
+        """Archive bills with their coverage; if the disk refuses them, keep neither."""
         if self._archive is None:
             return
         try:
             await self._disk.run(self._archive.add_bills, self.product_type, bills, coverage)
         except (sqlite3.Error, OSError):
-            return  # the disk may be full; the gap is still there, and is read again
+            return  # the disk may be full; the gap stays, and is read again
         self.coverage = coverage
 
 
 class ClosedPositionHistory:
-    """Positions of one product type that ended; a pass that was cut off begins anew, and each is kept once."""
+    """Closed positions of one product type; an interrupted pass begins anew, and each position is kept once."""
 
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk) -> None:
         self.product_type = product_type
@@ -184,16 +184,16 @@ class ClosedPositionHistory:
         self._due_s = 0.0
 
     async def attach(self, archive: Archive) -> None:
-        """Take from the archive how far they are read, and from now on keep them there."""
+        """Take from this archive up to when closed positions are read, and keep them there from now on."""
         self._until = await self._disk.run(archive.closed_positions_until, self.product_type)
         self._archive = archive
 
     def is_due(self, now: float) -> bool:
-        """Whether a pass is to begin at a moment of the monotonic clock."""
+        """Whether a pass is due at `now` (monotonic seconds)."""
         return self._archive is not None and now >= self._due_s
 
     async def read(self, now: float) -> None:
-        """Read all that ended since the last pass; raises `ExchangeError`, keeping the pages that came."""
+        """Read all that closed since the last pass; raises `ExchangeError`, but keeps the pages that came."""
         archive, now_ms = self._archive, self._client.server_clock.now_ms
         if archive is None:
             return
@@ -212,7 +212,7 @@ class ClosedPositionHistory:
 
 
 class BillsReader:
-    """Reads bills into the archive, and the positions that ended; no row of them is shown."""
+    """Reads bills and closed positions into the archive; none of their rows is shown."""
 
     def __init__(
         self,
@@ -226,7 +226,7 @@ class BillsReader:
         self._newest_due = 0.0
 
     async def read(self) -> Reading[ProductRow[FuturesBill]]:
-        """Read what is due, the newest bills before those of the past; raises `ExchangeError` where nothing came."""
+        """Read what is due, the newest bills before older ones; raises `ExchangeError` if every read of them failed."""
         now = self._client.clock.monotonic()
         histories = [history for history in self._histories.values() if history.attached]
         if histories and now >= self._newest_due:

@@ -1,7 +1,7 @@
-"""Market figures beside the account's own rows: contract steps, prices, funding rates, and the stops that wait.
+"""Market data beside the account's own rows: contract steps, prices, funding rates and waiting stops.
 
-All of it is beyond the interface. Where the exchange does not offer a part, that part is unknown, and nothing else
-depends on it.
+All of it is optional in the interface. A part that the exchange does not offer is unknown, and nothing else depends on
+it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ TICKERS_EVERY_S: Final = 5.0
 FUNDING_EVERY_S: Final = 300.0
 CONTRACTS_EVERY_S: Final = 3600.0
 _NEWEST_ROWS: Final = 500
-"""Rows of a snapshot that are looked at for the decimals of symbols whose contract is not known."""
+"""Rows of a snapshot from which decimals are learnt for symbols whose contract is not known."""
 
 _Contract = tuple[ProductType, str]
 
 
 class ProductRowsReader(Generic[RecordT]):
-    """Reads a list of the market, one call a product type; `request` takes the product type by its name."""
+    """Reads a list of market data by one call per product type, made by `request`."""
 
     def __init__(
         self, client: ExchangeReader, product_types: Sequence[ProductType], request: Callable[..., Request[RecordT]]
@@ -68,7 +68,7 @@ class ProductRowsReader(Generic[RecordT]):
 class MarketContext:
     """Contracts, tickers and funding rates of a session's product types, joined with its positions.
 
-    `feeds` are polled like those of the account; the stops that wait are those that the triggers' reader read last.
+    `feeds` are polled like those of the account; the waiting stops come from the last read of `triggers_reader`.
     """
 
     def __init__(
@@ -99,23 +99,22 @@ class MarketContext:
         self.contracts.subscribe(lambda _: self._take_contracts(self.contracts.snapshot.rows))
 
     def mark_of(self, product_type: ProductType, symbol: str) -> Decimal | None:
-        """The mark of a symbol, or its last price where the exchange gives no mark; None unless it is fresh."""
+        """Return a symbol's mark price, or its last price if the exchange gives no mark; None if it is not fresh."""
         if self.tickers.freshness.aged:
             return None
         return self._marks.get((product_type, symbol.upper()))
 
     def mark_named(self, symbol: str) -> Decimal | None:
-        """The mark of a symbol in whichever product type lists it; None unless it is fresh."""
+        """Return a symbol's mark price from any product type that lists it; None if it is not fresh."""
         if self.tickers.freshness.aged:
             return None
         return next((mark for (_, name), mark in self._marks.items() if name == symbol), None)
 
     def precision_of(self, symbol: str) -> Precision:
-        """The decimals of a symbol's prices and sizes, as far as they are known."""
         return self.precisions.get(symbol, UNKNOWN_PRECISION)
 
     def joined(self, position: Position) -> Position:
-        """The position with its nearest stop and its next funding; one that nobody reported, at the market's mark."""
+        """Return the position with its nearest stop and next funding; one summed from fills gets the market's mark."""
         mark = self.mark_of(position.product_type, position.symbol) if position.record is None else None
         if mark is not None:
             position = with_mark(position, mark)
@@ -132,7 +131,7 @@ class MarketContext:
         return position if market == position.market else replace(position, market=market)
 
     def see_orders(self, rows: Iterable[ProductRow[PendingOrder]]) -> None:
-        """Learn how many decimals prices and sizes have, where the contract is not known."""
+        """Learn the decimals of prices and sizes for symbols whose contract is not known."""
         self._see((row.record.symbol, row.record.price, row.record.size) for row in rows)
 
     def see_fills(self, rows: Sequence[ProductRow[FuturesFill]]) -> None:

@@ -1,6 +1,6 @@
-"""Reads the pending orders, all of them at every poll: what does not come is gone.
+"""Reads all pending orders at every poll: an order that is absent from the reply is gone.
 
-Reads the futures accounts, all of them at every poll, and takes a sample of their equity once a minute.
+Also reads all futures accounts at every poll, and samples their equity once a minute.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
-"""In this order: an order can go from live to partially filled between the two reads, and never back."""
+"""In this order, because an order can change from live to partially filled between the two reads, but never back."""
 
 
 class OrdersReader:
     """Reads every page of the pending orders, live and partially filled, merged by order id.
 
-    No times are given, since an order that is good till cancelled is older than any window. `mark_of` gives the mark
-    of a symbol, where marks are read.
+    No times are given, because a good-till-cancelled order may be older than any window. `mark_of` gives the mark price
+    of a symbol where marks are read.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class OrdersReader:
             request = PendingOrdersRequest(product_type=product_type, status=status)
             async for reply in self._client.pages(request):
                 part.note_reply(reply)
-                # An order that filled in part between the two reads is in both; the later one says more.
+                # An order that filled in part between the two reads is in both; the later one is newer.
                 rows = (ProductRow(product_type, order) for order in reply.rows)
                 rows_by_id.update((row.row_id, row) for row in rows)
         part.rows = list(rows_by_id.values())
@@ -71,7 +71,7 @@ class OrdersReader:
 
 
 class AccountsReader:
-    """Reads the futures accounts, one call a product type; where all have answered, equity is sampled."""
+    """Reads the futures accounts, one call per product type; equity is sampled if all have answered."""
 
     def __init__(
         self, client: ExchangeReader, product_types: Sequence[ProductType], sampler: EquitySampler | None = None
@@ -95,7 +95,10 @@ class AccountsReader:
 
 
 def without_repeated_coins(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
-    """A coin's account that came twice is one, nothing of it counts twice; of rows that differ none can be believed."""
+    """Drop the repetition of a coin's account; if its rows differ, count them as undecodable.
+
+    So no amount counts twice, and no row is believed that another contradicts.
+    """
     accounts: dict[str, FuturesAccount] = {}
     differing: dict[str, UndecodableRow] = {}
     for index, account in enumerate(reply.rows):
@@ -106,11 +109,12 @@ def without_repeated_coins(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount
 
 
 def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> list[ProductRow[FuturesAccount]]:
-    """The accounts of all product types, where an exchange may give each product type every account.
+    """Return the accounts of all product types without repetitions.
 
-    A coin's account under a product type that is not settled in it is left out where the coin comes under its own as
-    well. USDC may have an account of its own behind inverse contracts, unless something else shows that the exchange
-    gives all of them to each.
+    An exchange may return every account for each product type. A coin's account under a product type that is not
+    settled in it is left out if the coin also comes under its own product type. USDC may have a separate account for
+    inverse contracts; it is kept unless another coin shows that the exchange returns every account for each product
+    type.
     """
     first_of_coin: dict[str, ProductType] = {}
     settled_in: dict[str, list[ProductType]] = {}
@@ -128,10 +132,10 @@ def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> lis
 
 
 class EquitySampler:
-    """Keeps samples in the archive once one is attached; one that cannot be kept is let go, the next is soon.
+    """Keeps equity samples in the archive once one is attached; a sample that cannot be written is dropped.
 
-    Of what was read before that the newest is kept, so that the day's result need not wait for the next reading.
-    `past_equity` gives what is known of the equity before the session.
+    Of the samples before that the newest is kept, so that the day's result need not wait for the next one.
+    `past_equity` gives the equity known from before the session.
     """
 
     def __init__(
@@ -148,7 +152,7 @@ class EquitySampler:
         self._early: EquitySample | None = None
 
     async def attach(self, archive: Archive) -> None:
-        """From now on samples are kept, and the newest that was taken before is."""
+        """Write samples to this archive from now on, and first the newest earlier one."""
         self._archive = archive
         past = self._past_equity()
         await self._disk.run(lambda: archive.add_equity(self._product_types, *past))
@@ -157,7 +161,7 @@ class EquitySampler:
             self._early = None
 
     async def take(self, accounts: Sequence[FuturesAccount], now_ms: int) -> None:
-        """Take a sample of these accounts, all of the session's, unless this minute has one."""
+        """Sample the equity of all the session's accounts, unless this minute has a sample."""
         if now_ms // SAMPLED_EVERY_MS == self._minute:
             return
         totals = totals_of(accounts)

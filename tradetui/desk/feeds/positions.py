@@ -1,7 +1,7 @@
-"""Positions: as the exchange reports them where it does, else summed from fills; the source is chosen once.
+"""Positions: reported by the exchange, or else summed from fills; the source is chosen once.
 
-Whatever makes a sum uncertain is said beside it: fills that are missing, that contradict each other, or that have a
-word nobody knows. Nothing is shown of a sum before all fills that the exchange still has are in it.
+Anything that makes a sum uncertain is noted beside it: missing fills, contradictory fills, or fills with an unknown
+word. A sum is shown only when it has all fills that the exchange still keeps.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _MARKED_BY_FILLS: Final = "summed from fills; marks are the last fill's price"
 PAGES_A_POLL: Final = 8
 """Pages of older fills read in one poll while positions wait for them."""
 FILLS_STILL_NEW_S: Final = 0.5
-"""Fills that another feed read so recently are not read again for the positions."""
+"""Fills that another feed read within this time are not read again for positions."""
 
 
 class PositionsReader:
-    """Reads all-position; where that is missing or not permitted, every fill the exchange still tells.
+    """Reads all-position; if that endpoint is missing or not permitted, sums all fills that the exchange still keeps.
 
-    Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
-    `first_client` reads what is reported until it has been read once: a person waits for the first positions, which
-    must not wait behind the feeds of other sessions. `joined` adds to a position what the market says. `contradiction`
-    says why the account's fills are not its positions in hedge mode; empty where they are.
+    Only those two errors switch to fills, and only once fills can be read; after any other error the last rows age.
+    `first_client` reads reported positions until the first read succeeds: a person waits for the first positions, so
+    they must not queue behind the feeds of other sessions. `joined` adds market data to a position. `contradiction`
+    returns why the account's fills do not give its positions in hedge mode; empty if they do.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class PositionsReader:
         return await self._read_from_fills() if reading is None else reading
 
     async def _read_reported(self) -> Reading[Position] | None:
-        """The positions as the exchange reports them; None where it does not offer that, and fills are the source.
+        """Return the reported positions; None if the exchange does not offer them and fills become the source.
 
-        Once it has reported them, a refusal is raised. A read beside this one may go over to fills meanwhile.
+        Once positions have been reported, a refusal is raised. A concurrent read may switch to fills meanwhile.
         """
         try:
             error = await self.parts.read(self._reported)
@@ -117,7 +117,7 @@ class PositionsReader:
 
     @property
     def doubts(self) -> dict[str, str]:
-        """By symbol, why its position is not the sum of its fills; empty where reported."""
+        """By symbol, why its position may not be the sum of its fills; empty if positions are reported."""
         doubts: dict[str, str] = {}
         for product_type, running_sum in self._sums.items():
             unsteady = self._histories[product_type].corrections.unsteady
@@ -132,7 +132,7 @@ class PositionsReader:
 
     async def _reported(self, product_type: ProductType) -> ProductPart[Position]:
         if self.source == "reported":
-            # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
+            # It answered before, so a refusal may be temporary: ask again each time, and not only after ten minutes.
             self._client.capabilities.answered(CATALOGUE["futures.positions"])
         client = self._client if product_type in self.parts.last else self._first_client
         reply = await client.read(PositionsRequest(product_type=product_type))
@@ -146,9 +146,9 @@ class PositionsReader:
         return part
 
     async def _summed(self, product_type: ProductType) -> ProductPart[Position]:
-        """Sum one product type's fills, once all are read; raises StillReading while older ones are missing."""
+        """Sum one product type's fills once all are read; raises StillReading while older ones are missing."""
         history, now = self._histories[product_type], self._clock.monotonic()
-        # A reader of its own serves a person who is about to act: nothing read before is new enough for that.
+        # A reader with its own histories serves a person about to act: no earlier read is new enough for that.
         if self._reads_fills_itself or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
             await history.read_newest(now)
         for _ in count() if self._reads_fills_itself else range(PAGES_A_POLL):
@@ -159,7 +159,7 @@ class PositionsReader:
         return history.part((await self._sum_with_new_fills(history)).positions())
 
     async def _sum_with_new_fills(self, history: FillHistory) -> _RunningSum:
-        """The running sum with the fills that came since; begun anew where it cannot simply be continued."""
+        """Add new fills to the running sum; sum all fills anew if it cannot be continued."""
         running_sum, new_fills = self._sums.get(history.product_type), history.follow()
         if running_sum is None or not running_sum.rests_on(history):
             new_fills.clear()
@@ -175,7 +175,7 @@ class PositionsReader:
 class _RunningSum:
     """Positions of one product type as a running sum of its fills.
 
-    Fills from before `known_from` (Unix ms) are left out: later ones are lost, which may have closed what those opened.
+    Fills before `known_from` (Unix ms) are left out: lost later fills may have closed the positions that they opened.
     """
 
     def __init__(self, product_type: ProductType, known_from: int = 0) -> None:
@@ -187,7 +187,7 @@ class _RunningSum:
 
     @classmethod
     def of_all(cls, history: FillHistory) -> _RunningSum:
-        """The sum of all fills: those in the archive, and those that it does not have yet; blocks."""
+        """Sum all fills, both archived ones and those not archived yet; blocks."""
         product_type, archive, unsaved = history.product_type, history.write_buffer.archive, history.unsaved
         running_sum = cls(product_type, 0 if archive is None else archive.known_from(product_type))
         running_sum._archive, running_sum._lost_spans = archive, len(history.lost)
@@ -198,11 +198,11 @@ class _RunningSum:
         return running_sum
 
     def rests_on(self, history: FillHistory) -> bool:
-        """Whether it began with this archive's fills, and no more were found to be lost since."""
+        """Whether this sum is of the history's present archive, and no more fills were lost since."""
         return self._archive is history.write_buffer.archive and self._lost_spans == len(history.lost)
 
     def add(self, fills: Iterable[FuturesFill]) -> None:
-        """Add fills, oldest first; those that are in it already change nothing."""
+        """Add fills, oldest first; repeated fills change nothing."""
         for fill in fills:
             is_left_out = self._known_from and unix_ms(fill.c_time) < self._known_from
             if not is_left_out and self.book.add(fill):
@@ -213,7 +213,7 @@ class _RunningSum:
 
 
 def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
-    """The sizes that a reply reports, by symbol and whether long; None where its rows do not name them."""
+    """Return the sizes that a reply reports, by symbol and whether long; None if the rows do not determine them."""
     if reply.undecodable_rows or any(row.leg is None for row in reply.rows):
         return None
     rows = {(row.symbol.upper(), row.leg is PositionSide.LONG, row.total) for row in reply.rows}
@@ -222,13 +222,13 @@ def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal
 
 
 def earlier_contradiction(contradiction: str) -> str:
-    """A note that a reversal's own fills contradict the account's fills, and how that is taken back."""
+    """Describe that an earlier reversal's fills contradict the account's fills, and how to take that back."""
     release = "once fills and positions agree again, release it in the journal"
     return f"an earlier reversal showed this: {contradiction}; {release}"
 
 
 def _doubted(position: Position) -> Position:
-    """The position, in hedge mode as one whose fills contradict themselves."""
+    """Mark a hedge-mode position that is summed from fills as contradicted."""
     if position.mode is PositionMode.ONE_WAY or not isinstance(position.source, FromFills):
         return position
     return replace(position, source=replace(position.source, contradicted=True))

@@ -1,9 +1,9 @@
-"""Reads past trigger orders, and those that still wait: three plan types of every product type, merged.
+"""Reads past and waiting trigger orders: three plan types of every product type, merged.
 
-A plan enters the history when it ends, at the place its beginning gives it: one made last week and cancelled now
-appears below rows long known. So the newest page of every plan type is read each time, and beside it the older ones
-are swept through again and again, a page a poll. Where the exchange also tells the plans that still wait, one that
-is gone from there has ended just now, and is asked for by its id.
+The history lists a plan by its creation time, but only after its end. So a plan made last week and cancelled now
+appears below rows that were read long ago. Therefore the newest page of every plan type is read each time, and older
+pages are swept repeatedly, one a poll. If the exchange also reports waiting plans, one that leaves that list has just
+ended, and is looked up by its id.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 _KEPT: Final = 400
 """Past triggers kept in memory; older ones are in the archive."""
 HIDDEN_READS: Final = 4
-"""Of so many reads of what waits one reads the history too, the first among them, while nobody looks at it."""
+"""While the history is hidden, one of this many reads of waiting plans also reads the history, the first included."""
 LOOKED_UP_AT_ONCE: Final = 12
 MOST_LOOK_UPS: Final = 6
-"""How many polls a plan that stopped waiting is looked for; one that only filled into nothing may never appear."""
+"""Number of polls in which an ended plan is looked up; a plan may never appear in the history."""
 
 
 @dataclass(slots=True)
 class _PlanKind:
-    """One plan type of one product type: what waits of it, and where the sweep through its older pages stands."""
+    """One plan type of one product type: its waiting plans, and the position of the sweep through older pages."""
 
     product_type: ProductType
     plan_type: PlanType
@@ -58,7 +58,7 @@ class _EndedPlan:
 
 
 class TriggersReader:
-    """Reads the history of trigger orders, and those that wait where the exchange tells them."""
+    """Reads the history of trigger orders, and the waiting ones if the exchange reports them."""
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType], disk: Disk) -> None:
         self._client = client
@@ -78,12 +78,12 @@ class TriggersReader:
         self._history_turn = 0
         self._reads = 0
         self.is_hidden = False
-        """Whether nobody looks at the history: then only what waits is read each time."""
+        """Whether the history is out of view; then only waiting plans are read each time."""
         self.reports_waiting = False
 
     @property
     def waiting(self) -> tuple[ProductRow[TriggerOrder], ...] | None:
-        """The trigger orders that still wait, or None where the exchange does not report them."""
+        """The waiting trigger orders, or None if the exchange does not report them."""
         if not self.reports_waiting:
             return None
         if self._waiting_in_order is None:
@@ -92,7 +92,7 @@ class TriggersReader:
 
     @property
     def undecodable_waiting(self) -> int:
-        """How many that wait could not be read: then a position without a stop may have one."""
+        """Number of unreadable waiting plans; if there are any, a position without a stop may have one."""
         return sum(kind.undecodable_waiting for kind in self._kinds)
 
     async def attach(self, archive: Archive) -> None:
@@ -131,7 +131,7 @@ class TriggersReader:
         await self._keep(kind, reply)
         second_page = reply.cursor if reply.count else None
         kind.is_swept = kind.is_swept or second_page is None
-        # With the waiting plans known the sweep only has to catch what ended while nobody looked: one of them a poll.
+        # If waiting plans are known, the sweep only has to find plans that ended unseen: one plan type a poll.
         has_turn = self._history_turn % len(self._kinds) == index
         due = has_turn or not kind.is_swept or not self.reports_waiting
         cursor = kind.sweep_cursor or second_page
@@ -147,7 +147,7 @@ class TriggersReader:
             raise unreadable
 
     async def read_waiting(self) -> UnreadableReply | None:
-        """Read what waits; returns the error where of a plan type no row is readable, whose last good rows stay."""
+        """Read waiting plans; return the error if a plan type has no readable row. Its last good rows stay."""
         unreadable: UnreadableReply | None = None
         try:
             for kind in self._kinds:
@@ -162,7 +162,7 @@ class TriggersReader:
         return unreadable
 
     async def _read_waiting(self, kind: _PlanKind) -> UnreadableReply | None:
-        """Read what waits; where a page has no readable row, the last good rows stay and the error is returned."""
+        """Read the waiting plans; if a page has no readable row, keep the last good rows and return the error."""
         request = LiveTriggersRequest(product_type=kind.product_type, plan_type=kind.plan_type)
         waiting: list[ProductRow[TriggerOrder]] = []
         undecodable_rows = 0
@@ -222,17 +222,17 @@ Stops = Snapshot[ProductRow[TriggerOrder]]
 
 
 class StopViews:
-    """Two snapshots of stops and other trigger orders, which are made anew only where their rows changed.
+    """Two snapshots of stops and other trigger orders, rebuilt only if their rows changed.
 
-    `mark_of` gives a symbol's mark price, from which the distance of a stop that waits is measured.
+    `mark_of` gives a symbol's mark price, from which the distance of a waiting stop is measured.
     """
 
     def __init__(self, mark_of: Callable[[ProductType, str], Decimal | None] = lambda *_: None) -> None:
         self._mark_of = mark_of
         self.waiting: Stops = Snapshot()
-        """Those that wait, newest first."""
+        """The waiting ones, newest first."""
         self.all: Stops = Snapshot()
-        """Those that wait, then those that ended, each newest first."""
+        """The waiting ones, then the ended ones, each newest first."""
         self._made_of = (-1, -1)
 
     def update(self, ended: Stops, waiting: Sequence[ProductRow[TriggerOrder]]) -> None:
@@ -247,7 +247,7 @@ class StopViews:
         made_of = (ended.generation, self.waiting.generation)
         if made_of != self._made_of:
             self._made_of = made_of
-            # The history says more of one that was read as waiting a moment before.
+            # If a plan is in both, the row of the history is newer and says more.
             only_waiting = tuple(row for row in marked if row.row_id not in ended.index)
             self.all = Snapshot.of(only_waiting + ended.rows, self.all.generation + 1)
         self.all = self.all.read_like(ended)

@@ -1,5 +1,5 @@
-"""The fills of a session: read back to what is known, without gap or repetition, and gathered by their order.
+"""The fills of a session: read back to the newest known one without gaps or repetitions, and grouped by order.
 
-`fills_reader` is the feed's, `fill_history` pages back for one product type, `corrections` says which fills came with
-other figures. Positions of accounts without the wider interface are rebuilt from here.
+`fills_reader` is the feed, `fill_history` reads pages for one product type, and `corrections` finds fills that came
+again with other figures. Positions are summed from here if the exchange does not report them.
 """

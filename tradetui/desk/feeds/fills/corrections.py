@@ -1,7 +1,7 @@
-"""Fills of one product type that came again with other figures, and which of them keep changing.
+"""Fills of one product type that came again with other figures, and those whose figures keep changing.
 
-Of such a fill the later read counts, but not each time: a correction costs what is summed from fills a new beginning.
-One that keeps changing waits until it is steady.
+The latest figures of such a fill count. But each correction makes sums over fills start anew, so a fill that keeps
+changing waits until its figures are steady.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text import counted
 
 MOST_CORRECTIONS: Final = 3
-"""A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""
+"""If a fill's figures change more often, the last ones stay, and nothing that depends on it is trusted."""
 STEADY_S: Final = 30.0
-"""Figures that have not changed for so long are believed again: shorter than the overlap in which a fill is reread."""
+"""Figures count again after they have not changed for this long; shorter than the overlap in which a fill is reread."""
 
 _Rows = Mapping[str, ProductRow[FuturesFill]]
 
 
 class Corrections:
-    """Counts how often the figures of a fill changed, by the id of its row."""
+    """Counts how often the figures of a fill changed, by row id."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -39,19 +39,19 @@ class Corrections:
         return {fill.symbol.upper(): fill.trade_id for fill, _ in self._unsteady.values()}
 
     def sentence(self, rows: _Rows) -> str:
-        """A note on those of these fills that came again with other figures; empty where none did."""
+        """Describe which of these fills came again with other figures; empty if none did."""
         if self._unsteady:
             return "; ".join(map(unsteady_sentence, self.unsteady.values()))
         ids = [rows[row_id].record.trade_id for row_id in self._counts if row_id in rows]
         return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
 
     def watch(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
-        """Count from now on how often the figures of a fill change, where they have."""
+        """Start to count the changes of a fill if its figures differ from the known ones."""
         if known is not row and known.record.effect_key != row.record.effect_key:
             self._counts.setdefault(row.row_id, 0)
 
     def accept(self, known: ProductRow[FuturesFill] | None, row: ProductRow[FuturesFill]) -> bool:
-        """Count a row's change; whether the row brings something that is to be believed: one change too many is not."""
+        """Count a row's change; return whether the row is news that counts. One change too many does not count."""
         if known is None:
             return True
         if row.row_id in self._unsteady and not self._steadied(row):
@@ -65,7 +65,7 @@ class Corrections:
         return False
 
     def release_old(self, latest: _Rows, reread_since: datetime) -> Sequence[FuturesFill]:
-        """Let go of fills that kept changing and are too old to be reread; their last figures count once steady."""
+        """Drop unsteady fills that are too old to be reread, and return them; their last figures count once steady."""
         now = self._clock.monotonic()
         ended = [
             row_id
@@ -77,7 +77,7 @@ class Corrections:
         return [self._unsteady.pop(row_id)[0] for row_id in ended]
 
     def _steadied(self, row: ProductRow[FuturesFill]) -> bool:
-        """Let a fill count again whose figures kept changing, and now stayed as they are for long enough."""
+        """Return whether an unsteady fill has kept its figures long enough, and count it again then."""
         (fill, since), now = self._unsteady[row.row_id], self._clock.monotonic()
         if fill.effect_key != row.record.effect_key:
             self._unsteady[row.row_id] = row.record, now
@@ -89,7 +89,10 @@ class Corrections:
 
 
 def halves(known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> list[ProductRow[FuturesFill]]:
-    """The row that came under a known id; both where one closes and the other opens, each with an id of its own."""
+    """Return the row that came under a known id.
+
+    If one of both opens and the other closes, return both with distinct ids.
+    """
     fills = known.record, row.record
     trade_sides = {known_word(TradeSide, fill.trade_side) for fill in fills}
     if trade_sides != {TradeSide.OPEN, TradeSide.CLOSE} or fills[0].order_id != fills[1].order_id:

@@ -1,11 +1,11 @@
-"""The fills of one product type: what is known, what is still missing, and how the gap between is closed.
+"""The fills of one product type: the known ones, the gaps between them, and how gaps are closed.
 
-A fill is known by its product type, symbol and trade id: one that comes again under another trade id is another fill.
+A fill is identified by product type, symbol and trade id: the same figures under another trade id are another fill.
 
-Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
-below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
-read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
-decoded is read again until all of it can be. What the exchange keeps no longer is lost, and never taken for read.
+Fills are append-only. So a read goes back to the newest known fill and one minute further, because a late fill may be
+booked below it. If a read stops earlier, after too many pages or by an error, the rest is kept as a gap and read page
+by page later; all fills before the first read are such a gap too. A page with an undecodable row is read again until
+all its rows can be decoded. Fills that the exchange no longer keeps are lost, and never taken for read.
 """
 
 from __future__ import annotations
@@ -35,33 +35,36 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 OVERLAP: Final = timedelta(minutes=1)
-"""Rows this much older than the newest known one are read again: late ones may come in below it."""
+"""Rows up to this much older than the newest known one are read again, because late ones may be booked below it."""
 _OVERLAP_MS: Final = 60_000
 _LONGEST_START_MS: Final = 80 * DAY_MS
-"""A start of a read may not lie three months back; older ones are left out."""
+"""The start time of a request may not be three months back; an older one is left out."""
 PAGES_AT_ONCE: Final = 10
-"""A read that has not arrived at what is known after so many pages leaves the rest as a gap."""
+"""If a read has not reached the known fills after this many pages, it leaves the rest as a gap."""
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
 
 class FillHistory:
-    """Fills of one product type, the newest in memory, all in the archive; `page` is how many rows a page holds."""
+    """Fills of one product type: the newest in memory, all in the archive.
+
+    `page` is the number of rows a page holds.
+    """
 
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.gaps: list[Gap] = []
         self.passed_over: set[str] = set()
-        """The cursors of gaps that are not to be asked for now."""
+        """Cursors of gaps that are not to be read now."""
         self.lost: list[Gap] = []
-        """The fills that this session found to be missing for good."""
+        """Fills that this session found to be missing for good."""
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
         self.changes = 0
-        """Grows whenever `rows` become others."""
+        """Rises whenever `rows` change."""
         self.added: deque[FuturesFill] | None = None
-        """Where somebody follows, every fill that is new or has other figures; one may come twice."""
+        """After `follow`, every fill that is new or has other figures; one may come twice."""
         self._client = client
         self._page_size = page
         self._disk = disk
@@ -75,34 +78,34 @@ class FillHistory:
         self._gaps_kept: list[Gap] = []
         self.undecodable_pages = UndecodablePages()
         self._may_ask_since = True
-        """Whether the exchange answers for the fills since a time; else all of a page is read each time."""
+        """Whether the exchange accepts a start time; if not, a whole page is read each time."""
         self._read_until = 0
         self._proven_until: dict[int | None, int] = {}
-        """By where a gap ends, up to when (Unix ms) earlier readings have shown that nothing was made after that."""
+        """By the end of a gap, the time (Unix ms) after which earlier reads have found no fills in it."""
         self._turn = asyncio.Lock()
 
     @property
     def rows(self) -> Iterable[ProductRow[FuturesFill]]:
-        """The newest fills, in no order."""
+        """The newest fills, unordered."""
         return self._rows.values()
 
     @property
     def correction(self) -> str:
-        """A note on fills in memory that came again with other figures; empty where none did."""
+        """A note on fills in memory that came again with other figures; empty if none did."""
         return self.corrections.sentence(self._rows)
 
     def part(self, rows: Sequence[FeedRowT] = ()) -> ProductPart[FeedRowT]:
-        """These rows as the product type's, with all that its replies have shown."""
+        """Wrap these rows with the counts and times of the history's replies."""
         undecodable_rows = len(self.undecodable_pages.undecodable_rows)
         return ProductPart(rows, undecodable_rows, self.server_ms, self._left_out, self._kept_symbols)
 
     @property
     def unsaved(self) -> list[FuturesFill]:
-        """The fills that the archive does not have yet, or not as they are now."""
+        """The fills that are not in the archive yet, or not in their present state."""
         return [row.record for row in self.write_buffer.waiting]
 
     async def attach(self, archive: Archive) -> None:
-        """Take what the archive holds, and from now on keep everything there."""
+        """Join memory with this archive, and write everything to it from now on."""
         async with self._turn:
             kept = await self._disk.run(archive.rows.newest, FuturesFill, self.product_type, KEPT)
             missing = await self._disk.run(archive.gaps, self.product_type)
@@ -117,13 +120,13 @@ class FillHistory:
             self._remember([row for row in kept if row.row_id not in self._rows])
 
     async def read_newest(self, now: float) -> None:
-        """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
+        """Read back to the newest known fill; raises `ExchangeError`, but keeps the pages that came."""
         async with self._turn:
             known = self._newest
             until = None if known is None else unix_ms(time_of(known.record) - OVERLAP)
             self.server_ms = await self._read_back(Gap("", until), 1 if known is None else PAGES_AT_ONCE)
             self.read_at = now
-            if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
+            if known is not None:  # else fills between this read and the archive may be lost
                 self._read_until = max(self._read_until, self.server_ms or 0)
             if self.write_buffer.archive is not None and self.server_ms is not None:
                 archive, has_gaps = self.write_buffer.archive, bool(self.gaps)
@@ -131,7 +134,7 @@ class FillHistory:
             await self._read_undecodable(now)
 
     async def read_gap(self) -> bool:
-        """Read one page of what is missing; whether there was anything to read."""
+        """Read one page of a gap; False if there was no gap."""
         async with self._turn:
             gap = next((gap for gap in self.gaps if gap.cursor not in self.passed_over), None)
             if gap is None:
@@ -139,19 +142,19 @@ class FillHistory:
             try:
                 await self._read_back(gap, 1)
             except (Rejected, UnreadableReply):
-                # It goes last, since another may be answered, and is never taken for closed.
+                # It goes last, because another gap may be answered. It is never taken for closed.
                 self.gaps.sort(key=lambda other: other is gap)
                 raise
             return True
 
     def follow(self) -> deque[FuturesFill]:
-        """The fills that came since somebody followed first, or took them out; from now on every fill is added."""
+        """Return the fills that came since the first call and that the caller has not taken out; more are added."""
         if self.added is None:
             self.added = deque()
         return self.added
 
     def let_go(self, before: datetime) -> None:
-        """Let older fills leave memory, but for those that are read again with the newest."""
+        """Drop older fills from memory, except those that are read again with the newest."""
         if self._newest is None:
             return
         before = min(before, time_of(self._newest.record) - OVERLAP)
@@ -161,7 +164,7 @@ class FillHistory:
             self.changes += 1
 
     def _join_archive(self, kept: Sequence[ProductRow[FuturesFill]], missing: Sequence[Gap], read_until: int) -> None:
-        """End the gaps of this session where the archive begins."""
+        """Merge memory with the archive: end this session's gaps where the archive begins."""
         until = unix_ms(time_of(kept[0].record) - OVERLAP)
         self._proven_until = {gap.until: 0 for gap in missing} | self._proven_until
         self._proven_until.setdefault(until, read_until - _OVERLAP_MS)
@@ -173,18 +176,18 @@ class FillHistory:
 
     @property
     def _missing(self) -> list[Gap]:
-        """The gaps that are not read, or not decoded whole."""
+        """The gaps that are unread, not fully decoded or lost."""
         return [*self.gaps, *self.undecodable_pages.gaps, *self.lost]
 
     def _is_closed(self, gap: Gap) -> bool:
-        """Whether a gap begins where it ends already."""
-        rows = [row for row in self._rows.values() if row.record.trade_id == gap.cursor]  # of several symbols, perhaps
+        """Whether a gap is closed: its upper end is already older than its lower end."""
+        rows = [row for row in self._rows.values() if row.record.trade_id == gap.cursor]  # of several symbols
         return bool(rows) and all(_reaches([row], gap.until) for row in rows)
 
     async def _read_back(self, gap: Gap, most_pages: int) -> int | None:
-        """Read pages of a gap and keep their rows with what is left of it; the newest fills are a gap without a cursor.
+        """Read pages of a gap, and keep their rows with the rest of it; the gap of the newest fills has no cursor.
 
-        Returns the exchange's time (Unix ms) of the first page. Raises `ExchangeError`, keeping what had come by then.
+        Returns the exchange's time (Unix ms) of the first page. Raises `ExchangeError`, but keeps the pages that came.
         """
         newest = self._newest
         rest: Gap | None = gap
@@ -196,17 +199,17 @@ class FillHistory:
                 reply = await self._page(request)
                 is_last = not reply.count or reply.cursor in (None, rest.cursor)
                 if is_last or not rest.cursor:
-                    refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
+                    refuse_unreadable(reply)  # older records are unknown then, not absent
             except ExchangeError as problem:
                 if isinstance(problem, Rejected) and request.start_time is not None:
-                    # A managed sub-account may not ask for what was before its binding, not even by a minute.
+                    # A managed sub-account may not ask for the time before it was bound, not even by a minute.
                     self._may_ask_since = False
                 await self._keep(rows, gap, rest)
                 raise
             most_pages -= 1
             server_ms = server_ms or reply.request_time
             rows += self._tagged(reply)
-            # A bounded read that does not fill a page has given all that is new, if the newest known fill is among it.
+            # A read with a start time is complete if its page is not full and has the newest known fill.
             is_short = request.start_time is not None and reply.count < self._page_size
             known_came_again = newest is not None and any(row.row_id == newest.row_id for row in rows)
             is_last = is_last or _reaches(rows, gap.until) or (is_short and known_came_again)
@@ -217,20 +220,20 @@ class FillHistory:
         return server_ms
 
     def _note_lost(self, gap: Gap, rows: Sequence[ProductRow[FuturesFill]]) -> None:
-        """Take note of fills that ended with these rows before the end of a gap: those not kept any longer are lost."""
+        """Note lost fills if the exchange's records end before the gap does."""
         until, above, kept_from = gap.until, gap.cursor, self._client.server_clock.now_ms - NINETY_DAYS_MS
         if until is not None:
             until = max(until, self._proven_until.get(until, 0) if above else self._read_until - _OVERLAP_MS)
             if _reaches(rows, until) or until + _OVERLAP_MS >= kept_from:
                 return
         elif not above:
-            return  # nothing was ever read: the past is no gap between fills
+            return  # nothing was read before, so the past is no gap between fills
         if rows:
             kept_from, above = min(kept_from, *(unix_ms(time_of(row.record)) for row in rows)), ""
         self.lost.append(Gap(above, until, kept_from))
 
     async def _read_undecodable(self, now: float) -> None:
-        """Read a page again that could not be decoded; where that fails it is tried later, and nothing else waits."""
+        """Read an undecodable page again; if that fails, it is tried later and nothing else waits."""
         page = self.undecodable_pages.due(now)
         if page is None:
             return
@@ -254,11 +257,11 @@ class FillHistory:
         return reply
 
     def _request(self, gap: Gap) -> FuturesFillsRequest:
-        """The request for the newest page of a gap: below its cursor, or only for what is new where there is none."""
+        """Return the request for the newest page of a gap: below its cursor, or since its end if it has no cursor."""
         now_ms, until = self._client.server_clock.now_ms, gap.until
-        # A session begins with a whole page: what the one before it read wrong last is read again.
+        # A session begins with a whole page, to reread the fills that the session before read last.
         may_ask = self._may_ask_since and self.read_at is not None and not gap.cursor
-        # Beyond now lies a fill whose time was given wrong: nothing would ever come after it.
+        # An end in the future comes from a fill with a wrong time: no fill would ever be found after it.
         bounded = may_ask and until is not None and 0 <= now_ms - until <= _LONGEST_START_MS
         return FuturesFillsRequest(
             product_type=self.product_type, id_less_than=gap.cursor or None, start_time=until if bounded else None
@@ -271,7 +274,7 @@ class FillHistory:
     async def _keep(
         self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None, rest: Gap | None = None
     ) -> None:
-        """Keep rows of a gap together with the note of what is left of it."""
+        """Keep rows of a gap together with the rest of the gap."""
         self.gaps = [other for other in self.gaps if other is not gap]
         if rest is not None and rest.cursor:
             self.gaps.insert(0, rest)
@@ -291,7 +294,7 @@ class FillHistory:
         self._remember(fresh)
 
     def _latest(self, rows: Sequence[ProductRow[FuturesFill]]) -> dict[str, ProductRow[FuturesFill]]:
-        """Of rows that came the last of each fill, by its id: where a reply gives one twice, each read comes to one."""
+        """Return the last version of each fill among these rows, by id, so that a repeated row counts as one."""
         latest: dict[str, ProductRow[FuturesFill]] = {}
         for arrived_row in rows:
             earlier = latest.get(arrived_row.row_id) or self._rows.get(arrived_row.row_id)
@@ -313,5 +316,5 @@ class FillHistory:
 
 
 def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
-    """Whether a row is older than a moment (Unix ms); None is never reached."""
+    """Whether a row is older than `until` (Unix ms); never for None."""
     return until is not None and any(unix_ms(time_of(row.record)) < until for row in rows)

@@ -1,4 +1,4 @@
-"""Fills as the panel shows them: the newest of all product types, and the same gathered by their order."""
+"""Fills for the panel: the newest of all product types, and the same grouped by order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tradetui.wire.product_types import ProductType
 
 
 class FillsReader:
-    """Reads the newest fills of every product type each time, and one page of the older ones that are missing."""
+    """Reads the newest fills of every product type each time, and one page of a gap."""
 
     def __init__(self, histories: Mapping[ProductType, FillHistory], clock: Clock) -> None:
         self._histories = histories
@@ -40,10 +40,10 @@ class FillsReader:
 
     async def _read_newest(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesFill]]:
         await self._histories[product_type].read_newest(self._clock.monotonic())
-        return ProductPart()  # `read` makes the part once the missing page is read as well
+        return ProductPart()  # `read` makes the part after it has read the page of a gap
 
     async def _read_missing_page(self) -> str:
-        """Read a page of the product type that has read least, so that new fills are never late; a note on that."""
+        """Read one page, of the product type with the fewest pages read so far, and return a note on it."""
         behind = [history for history in self._histories.values() if history.gaps]
         if not behind:
             return ""
@@ -54,7 +54,7 @@ class FillsReader:
         return "older fills are being read"
 
     def _merge(self) -> None:
-        """The newest fills of all product types; the histories let go of those that are not among them."""
+        """Merge the newest fills of all product types, and drop the others from the histories' memory."""
         self._rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
         if len(self._rows) == KEPT:
             for history in self._histories.values():
@@ -66,12 +66,11 @@ class FillsReader:
 
 
 class FilledOrders:
-    """One row an order over the snapshots of the fills, the order that filled last first; a fill costs the same however
-    many are known.
+    """Groups the fills of a snapshot into one row per order, the order that filled last first.
 
-    An order's row is the same object for as long as none of its fills changed. Fills that the feed lets go of stay
-    with their order until the last of them is gone. Where the feed holds as many fills as it keeps, the order of the
-    oldest may have older fills.
+    A new fill costs the same however many are known. An order's row is the same object while none of its fills changes.
+    Fills that the feed drops stay with their order until its last fill is dropped. If the feed is at its limit, the
+    order of its oldest fill may have older fills.
     """
 
     def __init__(self) -> None:
@@ -81,7 +80,7 @@ class FilledOrders:
         self._orders: dict[str, FilledOrder] = {}
 
     def update(self, fills: Snapshot[ProductRow[FuturesFill]]) -> None:
-        """Take in what is new in a snapshot; one with the same rows costs nothing."""
+        """Take the changes of a snapshot; one with the same rows costs nothing."""
         before = self._fills
         self._fills = fills
         if fills.rows is not before.rows:
@@ -110,7 +109,7 @@ class FilledOrders:
     def _changed_fills(
         self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]
     ) -> dict[str, Collection[ProductRow[FuturesFill]]]:
-        """By the order's row, all fills of the orders of which one is new or other than before."""
+        """Return all fills of each order that has a new or changed fill, by the order's row id."""
         changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
         for fill_row in fills.changed_since(before):
             now_id = row_id_of_order(fill_row)
@@ -118,7 +117,7 @@ class FilledOrders:
                 if order_row_id not in changed:
                     known = self._orders.get(order_row_id)
                     changed[order_row_id] = {} if known is None else {fill.row_id: fill for fill in known.fills}
-                changed[order_row_id].pop(fill_row.row_id, None)  # a fill that came again may be another order's now
+                changed[order_row_id].pop(fill_row.row_id, None)  # a changed fill may now belong to another order
             self._order_row_ids[fill_row.row_id] = now_id
             changed[now_id][fill_row.row_id] = fill_row
         return {order_row_id: fills_by_id.values() for order_row_id, fills_by_id in changed.items()}

@@ -1,10 +1,9 @@
-"""Feeds: each reads one kind of record again and again, at its own pace, and publishes what it knows as a snapshot.
+"""Feeds: each reads one kind of record again and again, at its own pace, and publishes it as a snapshot.
 
-A feed never retries: its next turn is the retry. One scheduler gives all of them their turns, so that a feed's next
-poll is armed after its last has ended, and never two run at once. An exchange that answers no feed is asked by one feed
-at a time, and less and less often.
-
-A feed's state at one moment: immutable rows, their age and whether they are stale, and errors since.
+A snapshot is a feed's state at one moment: immutable rows, their age and freshness, and the last error. A feed never
+retries: its next poll is the retry. One scheduler gives all feeds their turns. It schedules a feed's next poll after
+the last one has ended, so no two polls of a feed run at once. If the exchange answers no feed, only one feed asks at a
+time, and less and less often.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Freshness(StrEnum):
 
 
 class StillReading(Exception):
-    """No fault: more has to be read before anything can be shown; the message says how far it has come."""
+    """No fault: more has to be read before anything can be shown; the message is the progress so far."""
 
 
 class FeedError(NamedTuple):
@@ -51,12 +50,12 @@ class FeedError(NamedTuple):
 
     @property
     def of_account(self) -> bool:
-        """Whether the exchange refuses the account as a whole, so that every feed fails alike."""
+        """Whether the exchange refuses the whole account, so that every feed fails alike."""
         return self.code == UNIFIED_ACCOUNT
 
     @classmethod
     def of(cls, problem: Exception) -> FeedError:
-        """The error of anything a read may raise; unforeseen ones are named by their kind only."""
+        """Describe any exception of a read; an unexpected one is named by its type only."""
         if isinstance(problem, StillReading):
             return cls(str(problem), "", None)
         if isinstance(problem, ExchangeError):
@@ -70,8 +69,8 @@ class FeedError(NamedTuple):
 class Snapshot(Generic[FeedRowT_co]):
     """Rows of one feed. `generation` rises when a row changes.
 
-    `read_at` is when it was last read well, in monotonic seconds, and `server_ms` the exchange's time of that;
-    `undecodable_rows` counts rows that could not be read, `note` is a remark on the rows.
+    `read_at` is the time of the last good read in monotonic seconds, `server_ms` the exchange's time of that read.
+    `undecodable_rows` counts unreadable rows; `note` is a remark on the rows.
     """
 
     rows: tuple[FeedRowT_co, ...] = ()
@@ -103,7 +102,7 @@ class Snapshot(Generic[FeedRowT_co]):
         return self.index.get(row_id)
 
     def changed_since(self, before: Snapshot[FeedRow]) -> list[FeedRowT_co]:
-        """Return the rows that are new, or other than in an earlier snapshot, in their order."""
+        """Return the rows that are new or changed since an earlier snapshot, in order."""
         return [
             row
             for row in self.rows
@@ -112,7 +111,7 @@ class Snapshot(Generic[FeedRowT_co]):
         ]
 
     def read_like(self, other: Snapshot[FeedRow]) -> Self:
-        """The same rows, read when and as well as those of another snapshot, from which they were made."""
+        """Return the same rows with the read time, errors and notes of the snapshot that they were made from."""
         return replace(
             self,
             read_at=other.read_at,
@@ -123,7 +122,7 @@ class Snapshot(Generic[FeedRowT_co]):
         )
 
     def age(self, now: float) -> float | None:
-        """Seconds since the last good read, None before the first."""
+        """Return the seconds since the last good read; None before the first."""
         return None if self.read_at is None else max(0.0, now - self.read_at)
 
     def freshness(self, now: float, interval: float) -> Freshness:
@@ -144,25 +143,25 @@ HIDDEN_FACTOR: Final = 4.0
 SHORTEST_PAUSE_S: Final = 0.1
 JITTER: Final = 0.1
 SLOWEST_ALONE_S: Final = 8.0
-"""The pause of a feed that is refused while others are answered grows up to here, or stays at its interval."""
+"""Longest pause of a feed that alone is refused; a feed with a longer interval keeps its interval."""
 PROBE_FROM_S: Final = 1.0
 PROBE_TO_S: Final = 60.0
-"""Seconds between the reads of an exchange that refuses every feed: they double from the one up to the other."""
+"""Seconds between the reads of an exchange that refuses every feed: they double from the first to the second."""
 UNREACHED_PROBE_TO_S: Final = 1.5
-"""The same where no answer comes at all: nobody is asked too often, and a link that is back is seen soon."""
+"""The same if no answer comes at all: no server is burdened, and a restored link is seen soon."""
 MOST_INTERVALS_A_READ: Final = 3.0
-"""Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
+"""Sessions that share a budget wait for each other. A wait up to this many intervals makes no rows stale."""
 HEAD_START_S: Final = 1.0
-"""The others wait so long at most for the feed that is shown first."""
+"""Longest time that the other feeds wait for the one shown first."""
 SHOWING_S: Final = 0.05
-"""Time for the screen to show it before the others begin."""
+"""Time for the screen to show the first feed before the others begin."""
 
 
 class Reading(NamedTuple, Generic[FeedRowT_co]):
-    """The result of one poll: every row to be shown, in order, and how many could not be read.
+    """The result of one poll: every row in order, and how many could not be read.
 
-    `error` is set where a part of it failed: the rows are the best there are, but they do not count as read now.
-    `server_ms` is the exchange's time of the oldest reply in it.
+    If `error` is set, a part failed: the rows are the best known ones, but they do not count as read now. `server_ms`
+    is the exchange's time of the oldest reply in it.
     """
 
     rows: Sequence[FeedRowT_co]
@@ -173,10 +172,10 @@ class Reading(NamedTuple, Generic[FeedRowT_co]):
 
 
 class Reader(Protocol[FeedRowT_co]):
-    """Knows how to read one kind of record; keeps what it needs between polls."""
+    """Reads one kind of record; keeps what it needs between polls."""
 
     async def read(self) -> Reading[FeedRowT_co]:
-        """Read once; raises `ExchangeError`. What was known stays known when it raises."""
+        """Read once; raises `ExchangeError`. Earlier results stay known then."""
 
 
 class Feed(Generic[FeedRowT_co]):
@@ -194,11 +193,11 @@ class Feed(Generic[FeedRowT_co]):
         self.reader = reader
         self.interval = interval
         self.is_hidden = False
-        """Whether nobody looks at what it brings: then it is read less often."""
+        """Whether its rows are out of view; then it is read less often."""
         self.snapshot: Snapshot[FeedRowT_co] = Snapshot()
         self.failures = 0
         self.problem: Exception | None = None
-        """The error of the last read, of the whole or of a part."""
+        """The error of the last read, whether of all rows or of a part."""
         self.probe_pause = 0.0
         """Seconds between the reads of an exchange that refuses every feed; 0 while it answers."""
         self.polling = False
@@ -209,14 +208,14 @@ class Feed(Generic[FeedRowT_co]):
 
     @property
     def wait(self) -> float:
-        """Seconds from the start of one poll to the next by pace."""
+        """Seconds from the start of one poll to the next, at the feed's pace."""
         return self.interval * (self.hidden_factor if self.is_hidden else 1.0)
 
     @property
     def cadence(self) -> float:
-        """Seconds between good reads to be expected: the interval, or what a read takes where that is longer.
+        """Expected seconds between good reads: the interval, or the duration of a read if that is longer.
 
-        Rows that come into view are judged by the pace at which they were read, until they are read at the new one.
+        Rows that come into view are judged by their earlier pace until they are read at the new one.
         """
         return max(self.wait, self._wait_when_read, min(self._took, self.interval * MOST_INTERVALS_A_READ))
 
@@ -225,10 +224,10 @@ class Feed(Generic[FeedRowT_co]):
         return self.snapshot.freshness(self._clock.monotonic(), self.cadence)
 
     def pause(self, took: float, random: Random) -> float:
-        """Seconds to rest after a poll that took so long.
+        """Return the seconds to pause after a poll that took `took` seconds.
 
-        It is never read sooner than in peace. After refusals it rests for longer, since the exchange locks out an
-        address that does not slow down.
+        The pause is never shorter than the feed's pace asks for. After refusals it is longer, because the exchange
+        locks out an address that does not slow down.
         """
         own_pause = self._own_pause * (1 - JITTER * random.random())
         return own_pause if self.failures else max(SHORTEST_PAUSE_S, own_pause - took)
@@ -241,11 +240,11 @@ class Feed(Generic[FeedRowT_co]):
 
     @property
     def longest_pause(self) -> float:
-        """The most seconds until it is read again, as the last poll left it."""
+        """The longest time in seconds until the next read, as of the last poll."""
         return max(self._own_pause, self.probe_pause)
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
-        """Call the listener whenever the snapshot changed; returns what ends it."""
+        """Call the listener whenever the snapshot changed; return a function that unsubscribes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -276,7 +275,7 @@ class Feed(Generic[FeedRowT_co]):
             try:
                 listener(self)
             except Exception:
-                # What shows it must not end what reads it: the panel would stand still for the rest of the session.
+                # A failing screen must not end the feed: the panel would stand still for the rest of the session.
                 _log.exception("a listener to the feed %s failed", self.name)
 
     def _taken(self, reading: Reading[FeedRowT_co]) -> Snapshot[FeedRowT_co]:
@@ -303,8 +302,8 @@ class CallCounts(NamedTuple):
 class _RefusingExchange:
     """Slows all feeds down together while the exchange answers none of them, and wakes them once it does.
 
-    It refuses once two feeds were refused and none was answered in between. From then on the feeds that were refused
-    ask one at a time, after a pause that doubles with each refusal. The first rows of any feed end it for all.
+    The exchange counts as refusing after two feeds were refused with no answer in between. From then on the refused
+    feeds ask one at a time, after a pause that doubles with each refusal. The first rows of any feed end this for all.
     """
 
     def __init__(self, feeds: Collection[Feed[FeedRow]], count_calls: Callable[[], CallCounts]) -> None:
@@ -312,7 +311,7 @@ class _RefusingExchange:
         self._count_calls = count_calls
         self._good = 0
         self._failed_before: dict[str, int] = {}
-        """How many calls had failed when a feed's read began: several reads may fail before one is taken in."""
+        """Failed calls when a feed's read began, by feed: several reads may fail before one of them is noted."""
         self._refused: dict[str, Feed[FeedRow]] = {}
         self._pause = 0.0
         self._probe_at = 0.0
@@ -320,7 +319,7 @@ class _RefusingExchange:
         self._changed = asyncio.Event()
 
     async def turn(self, feed: Feed[FeedRow]) -> None:
-        """Wait until the feed may be read: at once while the exchange answers, else until it is the one to ask."""
+        """Wait until the feed may be read: at once while the exchange answers, else when it is the feed's turn."""
         loop = asyncio.get_running_loop()
         while feed.name in self._refused and self._pause:
             if self._prober is None and loop.time() >= self._probe_at:
@@ -332,7 +331,7 @@ class _RefusingExchange:
         self._failed_before[feed.name] = self._count_calls().failed
 
     def note(self, feed: Feed[FeedRow]) -> Collection[Feed[FeedRow]]:
-        """Take in what a read came to; returns the feeds that are due since the exchange answers again."""
+        """Note the result of a read; return the feeds that are due because the exchange answers again."""
         if self._prober is feed:
             self._prober = None
         problem, counts = feed.problem, self._count_calls()
@@ -345,14 +344,14 @@ class _RefusingExchange:
                 refused.probe_pause = 0.0
             self._wake()
             return resumed
-        # What is switched off is refused without a call, and says nothing new.
+        # A feature that is switched off is refused without a call, and tells nothing new.
         has_failed = counts.failed > self._failed_before[feed.name]
         if has_failed and isinstance(problem, ExchangeError) and not isinstance(problem, EndpointMissing | NotSent):
             self._refused[feed.name] = feed
             if len(self._refused) >= min(2, len(self._feeds)):
                 most = UNREACHED_PROBE_TO_S if isinstance(problem, Unreachable) else PROBE_TO_S
                 now = asyncio.get_running_loop().time()
-                if now >= self._probe_at:  # what was under way together counts once
+                if now >= self._probe_at:  # simultaneous failures count once
                     self._pause = min(most, max(PROBE_FROM_S, 2 * self._pause))
                     self._probe_at = now + self._pause
                 for refused in self._refused.values():
@@ -361,7 +360,7 @@ class _RefusingExchange:
         return ()
 
     def ask_once(self) -> None:
-        """Let one feed ask now: a person wants to know."""
+        """Let one feed ask now, because a person wants to know."""
         self._probe_at = 0.0
         self._wake()
 
@@ -371,13 +370,13 @@ class _RefusingExchange:
 
 
 class Scheduler:
-    """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
+    """Runs feeds until it is stopped. `random` spreads the polls over time.
 
-    The feed named `first` is read before the others begin, which wait a second for it at most, and then as
-    long as it takes to show it: what a person looks at first is there first.
+    The feed named `first` is read before the others, because a person looks at it first. The others wait for it one
+    second at most, and then until it had time to be shown.
 
-    It waits on the loop's clock only, which neither a step of the wall clock nor a suspended machine moves: after
-    either each feed has at most the one poll that was due.
+    Pauses use the event loop's clock, which neither a change of the wall clock nor a suspended machine moves. After
+    either, each feed has at most the one poll that was due.
     """
 
     def __init__(
@@ -399,21 +398,21 @@ class Scheduler:
             self._first_is_shown.set()
 
     def start(self, names: Collection[str] | None = None) -> None:
-        """Begin polling these feeds, or all; each is polled at once, or right after the first one."""
+        """Begin polling these feeds, or all; each is polled at once, or right after the first feed."""
         started = [feed for feed in self._feeds if names is None or feed.name in names]
         if all(feed.name != self._first for feed in started):
             self._first_is_shown.set()
         self._tasks = [asyncio.create_task(self._run(feed), name=f"feed {feed.name}") for feed in started]
 
     async def stop(self) -> None:
-        """End polling; a call that is under way is left to its own end."""
+        """End polling; a call under way runs to its own end."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
 
     def poll_now(self, name: str | None = None) -> None:
-        """Poll one feed, or all, without waiting for its turn; one that is reading reads once more after that.
+        """Poll one feed, or all, at once; a feed that is reading reads once more after that.
 
         An exchange that refuses every feed is asked once.
         """
@@ -423,7 +422,7 @@ class Scheduler:
                 self._wake[feed.name].set()
 
     def set_hidden(self, name: str, *, is_hidden: bool) -> None:
-        """Slow a feed down or up; one that comes into view is polled at once."""
+        """Slow a hidden feed down; poll one that comes into view at once."""
         for feed in self._feeds:
             if feed.name == name and feed.is_hidden is not is_hidden:
                 feed.is_hidden = is_hidden
@@ -431,7 +430,7 @@ class Scheduler:
                     self._wake[name].set()
 
     async def first_shown(self) -> None:
-        """Wait until the first feed was read and there was time to show it, or a second has passed."""
+        """Wait until the first feed was read and had time to be shown, or until a second has passed."""
         with suppress(TimeoutError):
             async with asyncio.timeout(HEAD_START_S):
                 await self._first_is_shown.wait()

@@ -1,6 +1,6 @@
-"""Reads every product type of a session side by side, and joins what came to one reading.
+"""Reads every product type of a session at the same time, and joins the results.
 
-One that fails takes nothing from the others: its last good part stays, beside the error.
+If one fails, its last good rows stay beside the error, and the others are not affected.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class ProductPart(Generic[FeedRowT_co]):
-    """The rows of one product type; `server_ms` is the exchange's time of the oldest reply in them."""
+    """The rows of one product type; `server_ms` is the exchange's time of the oldest reply."""
 
     rows: Sequence[FeedRowT_co] = ()
     undecodable_rows: int = 0
     server_ms: int | None = None
     left_out: Iterable[str] = ()
-    """The symbols of rows left out since they are named like other product types'."""
+    """The symbols of rows left out because their names belong to other product types."""
     kept_symbols: Iterable[str] = ()
-    """The symbols of rows that were kept."""
 
     def note_reply(self, reply: Reply[Record]) -> None:
-        """Note a reply's time and the rows of it that are missing; raises UnreadableReply where none is readable."""
+        """Note a reply's time and unreadable rows; raises UnreadableReply if no row is readable."""
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
         self.left_out = (*self.left_out, *reply.left_out)
@@ -45,14 +44,14 @@ class ProductPart(Generic[FeedRowT_co]):
 
 
 class JoinedReads(Generic[FeedRowT]):
-    """The last good part of every product type, `last`, and what they come to together."""
+    """The last good rows of every product type, `last`, and their sums."""
 
     def __init__(self, product_types: Sequence[ProductType]) -> None:
         self.product_types = tuple(product_types)
         self.last: dict[ProductType, ProductPart[FeedRowT]] = {}
 
     async def read(self, read_one: Callable[[ProductType], Awaitable[ProductPart[FeedRowT]]]) -> ExchangeError | None:
-        """Read each; returns the first error where others were read, raises it where none was."""
+        """Read each product type; return the first error if some succeeded, raise it if none did."""
         results = await gather_reads([read_one(product_type) for product_type in self.product_types])
         for product_type, result in zip(self.product_types, results, strict=True):
             if not isinstance(result, BaseException):
@@ -63,7 +62,7 @@ class JoinedReads(Generic[FeedRowT]):
         return errors[0] if errors else None
 
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
-        """The reading of all product types: these rows, with all that the parts have noted."""
+        """Return a reading of these rows with the counts and notes of all product types."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
         note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, self.left_out, self.kept_symbols))))
         return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
@@ -88,10 +87,10 @@ class JoinedReads(Generic[FeedRowT]):
 
 
 async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]:
-    """Run reads at the same time; gives the result or the exception of each, in order.
+    """Run reads at the same time; return the result or exception of each, in order.
 
-    Once one fails for too many calls, those still waiting for a permit are given up: going on would
-    only make the pause longer, and the poll that follows it is what brings everything back.
+    If one fails for too many calls, those still waiting for a permit are cancelled: they would only lengthen the pause,
+    and the next poll reads everything again.
     """
     tasks = [asyncio.ensure_future(read) for read in reads]
     limited: RateLimited | None = None
@@ -117,7 +116,7 @@ async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]
 
 
 def exchange_errors(results: Iterable[object]) -> list[ExchangeError]:
-    """The exchange's errors among the results of reads; raises any other, which is no answer of the exchange."""
+    """Return the exchange's errors among results of reads; raise any other exception."""
     errors = []
     for result in results:
         if isinstance(result, ExchangeError):
@@ -130,9 +129,9 @@ def exchange_errors(results: Iterable[object]) -> list[ExchangeError]:
 def left_out_sentence(
     product_types: Iterable[ProductType], symbols: Iterable[str], kept_symbols: Collection[str] | None = None
 ) -> str:
-    """The note on rows left out because no requested product type shows them; empty where there are none.
+    """Describe the rows left out because no requested product type shows them; empty if there are none.
 
-    `kept_symbols` are the symbols that they show; where these are not known, the symbols' names decide.
+    `kept_symbols` are the symbols shown; if they are not known, the symbols' names decide.
     """
     requested = tuple(product_types)
     named_otherwise = {symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)}

@@ -1,4 +1,4 @@
-"""The health of a session: its connection and all its feeds together, in one word and a sentence."""
+"""The health of a session: the state of its connection and feeds, in one word and a sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tradetui.exchange.connection_status import ConnectionStatus
 
 
 class LinkState(StrEnum):
-    """Whether the exchange answers, and all of it well."""
+    """Whether the exchange answers calls, and how well."""
 
     STARTING = "starting"
     CONNECTED = "connected"
@@ -23,15 +23,15 @@ class LinkState(StrEnum):
 
 
 LOST_LINKS: Final = {LinkState.DOWN: "Link lost", LinkState.REFUSED: "Calls refused"}
-"""The states in which nothing is read any more, and what each is called where it is alerted."""
+"""The states in which nothing is read, with their names in alerts."""
 LINK_BACK: Final = "Link back: the exchange answers again"
 
 
 class Health(NamedTuple):
     """State, the sentence to show (empty while all is well) and what to do about it.
 
-    `of_account` is set where the exchange refuses the account as a whole: sentence and remedy then stand on the screen
-    once, for all feeds, for as long as it does.
+    `of_account` is set if the exchange refuses the whole account: then sentence and remedy are shown once for all
+    feeds.
     """
 
     state: LinkState
@@ -41,14 +41,14 @@ class Health(NamedTuple):
 
 
 SILENT_S: Final = 3.0
-"""One lost reply is no lost link; none at all for so long is."""
+"""One lost reply does not mean a lost link; silence for this long does."""
 
 
 def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: float) -> Health:
-    """Down when nothing gets through, refused when the exchange itself says no to everything, degraded when some of it
-    does not get through, or the clock or the budget is off.
+    """Return the health of a session; `now` is monotonic seconds.
 
-    `now` is monotonic seconds.
+    It is down if nothing gets through, and refused if the exchange refuses every call. It is degraded if some feeds
+    fail, or the clock or the budget is off.
     """
     errors = [feed.snapshot.error for feed in feeds if feed.snapshot.error is not None]
     if (of_account := next((error for error in errors if error.of_account), None)) is not None:
@@ -67,7 +67,7 @@ def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: flo
 
 
 def _of_link(link: ConnectionStatus) -> Health:
-    """The state of clock and budget, where the feeds read all their rows."""
+    """Return the state of clock and budget when the feeds read all their rows."""
     if link.last_reply_at is None:
         return Health(LinkState.STARTING)
     if link.server_clock.warns:
