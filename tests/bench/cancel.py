@@ -36,8 +36,8 @@ async def measure(abandoned: int = ABANDONED, seed: int = 1) -> tuple[int, int, 
 
     import uvicorn
 
+    from tests.exchange.scripted_exchange import NoBudget
     from tradetui.exchange import Credentials, ExchangeError, ExchangeReader
-    from tradetui.exchange.rate_limit.budget import NoBudget
 
     chance = random.Random(seed)
     listening = listen()

@@ -30,9 +30,9 @@ PYTHON = [sys.executable, "-m"]
 async def call_for(base_url: str, directory: str, who: str, waiters: int, begin: float, seconds: float) -> None:
     """One process: so many waiters, each calling as soon as it may."""
     from tradetui.exchange import Credentials, ExchangeError, ExchangeReader, Priority
-    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+    from tradetui.exchange.rate_limit.budget import Budget
 
-    budget = SharedBudget(Path(directory), "bench")
+    budget = Budget(Path(directory), "bench")
     credentials = Credentials("key", "secret", "passphrase")
     stalls: list[float] = []
     async with ExchangeReader(credentials, base_url, locale=who, priority=Priority.FEED, budget=budget) as reader:

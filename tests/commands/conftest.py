@@ -14,7 +14,7 @@ import pytest
 
 from tests.exchange.scripted_exchange import PATIENT
 from tradetui.exchange import client
-from tradetui.exchange.rate_limit import local_budget, shared_budget, shared_permit_store
+from tradetui.exchange.rate_limit import budget, permit_store
 
 Point = Callable[..., None]
 
@@ -68,5 +68,5 @@ def return_permits_soon(patch: pytest.MonkeyPatch) -> None:
 
     That they return a second after it is proven in tests/exchange/test_limiter.py and test_shared_budget.py.
     """
-    for module in (local_budget, shared_budget, shared_permit_store):
+    for module in (budget, permit_store):
         patch.setattr(module, "COOLING_S", 0.01)

@@ -8,13 +8,21 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_show_options import ENVIRONMENT
-from tests.exchange.scripted_exchange import CREDENTIALS, PATIENT, START_MS, ArrivedRequest, Say, Scripted, fill
+from tests.exchange.scripted_exchange import (
+    CREDENTIALS,
+    PATIENT,
+    START_MS,
+    ArrivedRequest,
+    NoBudget,
+    Say,
+    Scripted,
+    fill,
+)
 from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.commands.show.options import requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress, RowsReader
 from tradetui.desk.tables.table import TABLES
 from tradetui.exchange import ExchangeReader, LoopClock, Rejected
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures import FuturesFill

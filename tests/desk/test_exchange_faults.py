@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
+from tests.exchange.scripted_exchange import NoBudget
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.tables.table import PANELS
 from tradetui.exchange.capabilities import ACCOUNT_PROBE_S
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,
     HttpRequest,

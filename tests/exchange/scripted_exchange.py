@@ -7,12 +7,14 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
 from tests.bench.virtual_loop import pass_seconds
 from tradetui.exchange import Credentials
+from tradetui.exchange.rate_limit.budget import Budget, Permit, Priority
 from tradetui.exchange.transport.transport import Timeouts
+from tradetui.wire.endpoints.endpoint import Endpoint
 
 KEY, SECRET, PASSPHRASE = "bg_canary_key_0001", "canary-secret-0002", "CanaryPass0003"
 CREDENTIALS = Credentials(KEY, SECRET, PASSPHRASE)
@@ -24,6 +26,21 @@ PATIENT = Timeouts(connect=60, read=60, write=60, order_read=60)
 T = TypeVar("T")
 STEP_S = 1.0
 """Less than any limit of a call, so that of two limits the shorter one ends it."""
+
+
+class NoBudget(Budget):
+    """No limit at all, for an exchange that has none."""
+
+    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
+        return _FREE
+
+
+class _FreePermit(Permit):
+    def __init__(self) -> None:
+        self._use = None
+
+
+_FREE: Final = _FreePermit()
 
 
 class StillClock:

@@ -19,16 +19,14 @@ from pydantic import SecretStr
 
 from tests.exchange.arrival_counter import most_in
 from tests.exchange.limited_endpoints import limited
-from tests.exchange.scripted_exchange import START_MS
+from tests.exchange.scripted_exchange import START_MS, NoBudget
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, RateLimited
-from tradetui.exchange.rate_limit.address_quota import AddressQuota
-from tradetui.exchange.rate_limit.budget import Budget, NoBudget, Priority
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.rate_limit.shared_budget import SharedBudget
-from tradetui.exchange.rate_limit.shared_budget_file import FILE_NAME
+from tradetui.exchange.rate_limit.budget import Budget, Priority
+from tradetui.exchange.rate_limit.permit_file import FILE_NAME, FilePermits
+from tradetui.exchange.rate_limit.quota import AddressQuota
 from tradetui.sandbox.app import Message, Receive, Sandbox, SandboxOptions, Scope, Send
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -37,14 +35,12 @@ TIME_OUT_S = 8.0
 HOLD_S = TIME_OUT_S + 1.0
 
 
-def local(per_minute: int) -> LocalBudget:
-    return LocalBudget(clock=LoopClock(0), random=random.Random(1), address_share=per_minute / 6_000)
-
-
-def shared(directory: Path, per_minute: int, seed: int = 1, host: str = "exchange", account: str = "a") -> SharedBudget:
+def shared(
+    directory: Path | None, per_minute: int, seed: int = 1, host: str = "exchange", account: str = "a"
+) -> Budget:
     clock, chance = LoopClock(0), random.Random(seed)
     share = per_minute / 6_000
-    return SharedBudget(directory, account, host=host, address_share=share, clock=clock, random=chance, inline=True)
+    return Budget(directory, account, host=host, address_share=share, clock=clock, random=chance, inline=True)
 
 
 def now() -> float:
@@ -96,11 +92,9 @@ async def test_no_sliding_minute_at_the_exchange_holds_more_than_the_share(seed:
     per_minute = chance.choice([60, 150, 400])
     calls = Calls(seed, chance.choice([0.02, 0.2, 2.0]), chance.choice([0.0, 0.02, 0.2]), refused=0.05)
     count = chance.choice([1, 2, 4])
-    processes: list[Budget] = [
-        shared(tmp_path, per_minute, number, account=f"a{number % 2}") for number in range(count)
-    ]
+    processes = [shared(tmp_path, per_minute, number, account=f"a{number % 2}") for number in range(count)]
     if seed % 4 == 3:
-        processes = [local(per_minute)]
+        processes = [shared(None, per_minute)]
     callers = [(process, priority) for process in processes for priority in (*Priority, *Priority)]
     await asyncio.gather(*(calls.go_on(process, priority, 200) for process, priority in callers))
     assert most_in(calls.arrivals, 60.0) <= per_minute, f"seed {seed}"
@@ -119,14 +113,9 @@ async def test_what_persons_can_have_in_a_minute_is_given_out(tmp_path: Path) ->
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("kind", ["local", "shared"])
-async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_persons_and_writes(
-    kind: str, tmp_path: Path
-) -> None:
+async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_persons_and_writes(tmp_path: Path) -> None:
     quota = AddressQuota(600)
-    processes: list[Budget] = (
-        [local(600)] if kind == "local" else [shared(tmp_path, 600, number) for number in range(3)]
-    )
+    processes = [shared(tmp_path, 600, number) for number in range(3)]
     feeds = Calls(2, 0.1, 0.0)
     polling = [asyncio.create_task(feeds.go_on(process, Priority.FEED, 200)) for process in processes for _ in range(8)]
     waited: list[float] = []
@@ -143,14 +132,12 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
     assert max(later - earlier for earlier, later in pairwise(steady)) < 1.0, "never at a stand"
     assert len(steady) >= 0.8 * 2 * quota.feed_limit
     assert all(process.address_usage().slowed for process in processes)
-    if kind == "shared":
-        assert min(feeds.by_budget.values()) > 0.7 * max(feeds.by_budget.values()), "each process has its part"
+    assert min(feeds.by_budget.values()) > 0.7 * max(feeds.by_budget.values()), "each process has its part"
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("kind", ["local", "shared"])
-async def test_reads_leave_a_write_its_own_and_say_why_they_wait_long(kind: str, tmp_path: Path) -> None:
-    budget: Budget = local(100) if kind == "local" else shared(tmp_path, 100)
+async def test_reads_leave_a_write_its_own_and_say_why_they_wait_long(tmp_path: Path) -> None:
+    budget = shared(tmp_path, 100)
     held = []
     for number in range(90):
         held.append(await budget.acquire(ENDPOINTS[number % 8], Priority.INTERACTIVE, hold_s=HOLD_S))
@@ -167,9 +154,8 @@ async def test_reads_leave_a_write_its_own_and_say_why_they_wait_long(kind: str,
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("kind", ["local", "shared"])
-async def test_waiting_for_the_address_can_be_cancelled_and_takes_nothing(kind: str, tmp_path: Path) -> None:
-    budget: Budget = local(60) if kind == "local" else shared(tmp_path, 60)
+async def test_waiting_for_the_address_can_be_cancelled_and_takes_nothing(tmp_path: Path) -> None:
+    budget = shared(tmp_path, 60)
     limit = AddressQuota(60).feed_limit
     first = [await budget.acquire(ENDPOINTS[number % 8], Priority.FEED, hold_s=HOLD_S) for number in range(limit)]
     for permit in first:
@@ -237,25 +223,21 @@ async def test_the_file_does_not_grow_with_the_calls(tmp_path: Path) -> None:
     await asyncio.gather(*(calls.go_on(process, Priority.INTERACTIVE, 130) for process in processes for _ in range(6)))
     assert len(calls.arrivals) > 2_000
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
-        assert base.execute("select count(*) from address_calls").fetchone()[0] < 90
+        ((state,),) = base.execute("select state from addresses").fetchall()
+    assert len(json.loads(state)[0]) < 90
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("version", [1, 2])
-async def test_a_file_of_an_older_version_is_taken_on(version: int, tmp_path: Path) -> None:
+async def test_a_file_of_an_older_version_is_made_anew(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / FILE_NAME) as base:
+        base.executescript("create table uses (id integer primary key); create table addresses (address text);")
+        base.execute("pragma user_version = 3")
     budget = shared(tmp_path, 60)
     (await budget.acquire(ENDPOINTS[0], Priority.INTERACTIVE)).replied()
-    await budget.aclose()
+    assert isinstance(budget.store, FilePermits)
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
-        base.execute("drop table turns")
-        if version == 1:
-            base.execute("drop table address_calls")
-            base.execute("drop table addresses")
-        base.execute(f"pragma user_version = {version}")
-    again = shared(tmp_path, 60)
-    (await again.acquire(ENDPOINTS[0], Priority.INTERACTIVE)).replied()
-    assert again.shared
-    assert again.address_usage().used == (1 if version == 1 else 2)
+        tables = {name for (name,) in base.execute("select name from sqlite_master where type = 'table'")}
+    assert tables == {"boot", "endpoints", "addresses"}
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.8, 1.0])
@@ -313,7 +295,7 @@ async def test_the_embedded_exchange_locks_out_nobody_who_counts_the_address(cou
         if not counted:
             return NoBudget()
         clock, chance = exchange.clock, random.Random(number)
-        return SharedBudget(tmp_path, str(number), host="h", clock=clock, random=chance, inline=True)
+        return Budget(tmp_path, str(number), host="h", clock=clock, random=chance, inline=True)
 
     assert len(accounts) >= 10
     # Eleven accounts at 9.5 calls a second make more than a hundred, which is the address's limit.
@@ -332,10 +314,10 @@ _PROCESS = textwrap.dedent("""
     from tests.exchange.limited_endpoints import limited
     from tradetui.exchange.rate_limit.budget import Priority
     from tradetui.exchange.errors import RateLimited
-    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+    from tradetui.exchange.rate_limit.budget import Budget
 
     async def main(directory):
-        budget = SharedBudget(Path(directory), sys.argv[2], host="exchange", address_share=0.02)
+        budget = Budget(Path(directory), sys.argv[2], host="exchange", address_share=0.02)
         sent = []
         async def caller(number):
             try:
@@ -372,6 +354,5 @@ def test_real_processes_stay_within_one_minute_s_calls_together(tmp_path: Path) 
 
 @pytest.mark.looptime
 async def test_where_no_share_is_named_one_fifth_of_the_address_is_left_to_others(tmp_path: Path) -> None:
-    local_budget = LocalBudget(clock=LoopClock(0))
-    shared_budget = SharedBudget(tmp_path, "a", clock=LoopClock(0), inline=True)
-    assert local_budget.address_usage().allowed == shared_budget.address_usage().allowed == 4_800
+    for directory in (None, tmp_path):
+        assert Budget(directory, clock=LoopClock(0), inline=True).address_usage().allowed == 4_800

@@ -27,7 +27,7 @@ from tradetui.exchange import (
     Rejected,
     UnifiedAccount,
 )
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serving
@@ -50,7 +50,7 @@ class Setting:
     def client(self, name: str = "hedge", **changed: Any) -> ExchangeClient:
         key = next(key for key in self.exchange_state.keys if key.name == name)
         texts = {"api_key": key.api_key, "secret": key.secret, "passphrase": key.passphrase, **changed}
-        budget = LocalBudget(share=1.0, clock=self.clock, random=random.Random(1))
+        budget = Budget(clock=self.clock, random=random.Random(1))
         credentials = Credentials(**texts)
         return ExchangeClient(credentials, app=self.sandbox, clock=self.clock, budget=budget, random=random.Random(1))
 
@@ -210,7 +210,7 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(priorities: tuple[
         Credentials(key.api_key, key.secret, key.passphrase),
         app=far_away,
         clock=setting.clock,
-        budget=LocalBudget(share=1.0, clock=setting.clock, random=chance),
+        budget=Budget(clock=setting.clock, random=chance),
         random=chance,
     )
     loop = asyncio.get_running_loop()

@@ -19,6 +19,7 @@ from tests.exchange.certificates import certificate
 from tests.exchange.scripted_exchange import (
     CREDENTIALS,
     PATIENT,
+    NoBudget,
     Scripted,
     StillClock,
     envelope,
@@ -27,8 +28,7 @@ from tests.exchange.scripted_exchange import (
     raw_server,
 )
 from tradetui.exchange import ExchangeClient, NotSent, OutcomeUnknown
-from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.proxy import parse_proxy
@@ -356,7 +356,7 @@ async def test_a_write_that_found_no_connection_was_not_sent_and_its_permit_is_f
         port = free.getsockname()[1]
     clock = StillClock()
     client = ExchangeClient(
-        CREDENTIALS, f"http://127.0.0.1:{port}", clock=clock, budget=LocalBudget(clock=clock), timeouts=PATIENT
+        CREDENTIALS, f"http://127.0.0.1:{port}", clock=clock, budget=Budget(clock=clock), timeouts=PATIENT
     )
     moments: list[int] = []
 

@@ -12,15 +12,14 @@ from tests.exchange.arrival_counter import most_in_one_second
 from tests.exchange.limited_endpoints import limited
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.rate_limit.address_quota import COOLING_S, LOST_S
-from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget, Priority
+from tradetui.exchange.rate_limit.quota import COOLING_S, LOST_S
 
 pytestmark = pytest.mark.looptime
 
 
-def budget(seed: int = 1, **options: Any) -> LocalBudget:
-    return LocalBudget(clock=LoopClock(0), random=random.Random(seed), **options)
+def budget(seed: int = 1, **options: Any) -> Budget:
+    return Budget(clock=LoopClock(0), random=random.Random(seed), **options)
 
 
 def now() -> float:
@@ -149,6 +148,29 @@ async def test_waiting_can_be_cancelled_and_costs_no_permit() -> None:
     for _ in range(2):
         await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(COOLING_S, abs=1e-3)
+
+
+async def test_who_waits_has_the_permit_the_moment_it_is_back_however_the_clock_rounds() -> None:
+    permits, endpoint = budget(), limited(1)
+    for number in range(50):
+        (await permits.acquire(endpoint, Priority.FEED)).replied()
+        replied_at = now()
+        held = await permits.acquire(endpoint, Priority.FEED)
+        assert now() - replied_at == pytest.approx(COOLING_S, abs=1e-5)
+        held.replied()
+        await asyncio.sleep(COOLING_S + number * 0.1)
+
+
+async def test_cancelled_in_the_instant_a_permit_is_reserved() -> None:
+    permits, endpoint = budget(), limited(1)
+    (await permits.acquire(endpoint, Priority.INTERACTIVE)).replied()
+    await asyncio.sleep(COOLING_S - 0.1)
+    waiting = asyncio.create_task(permits.acquire(endpoint, Priority.INTERACTIVE))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await permits.acquire(endpoint, Priority.INTERACTIVE)
+    assert now() == pytest.approx(COOLING_S, abs=2e-3)
 
 
 async def test_cancelled_in_the_instant_of_the_grant() -> None:

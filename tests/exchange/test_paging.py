@@ -15,6 +15,7 @@ from tests.exchange.scripted_exchange import (
     CREDENTIALS,
     START_MS,
     ArrivedRequest,
+    NoBudget,
     Say,
     Scripted,
     StillClock,
@@ -24,7 +25,6 @@ from tests.exchange.scripted_exchange import (
 )
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 

@@ -19,6 +19,7 @@ from tests.exchange.scripted_exchange import (
     KEY,
     PASSPHRASE,
     PATIENT,
+    NoBudget,
     Raw,
     StillClock,
     envelope,
@@ -38,8 +39,7 @@ from tradetui.exchange import (
     parse_proxy,
 )
 from tradetui.exchange.errors import Hop
-from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.exchange.transport.http import HttpTransport
 from tradetui.exchange.transport.proxy import (
     is_excepted,
@@ -283,7 +283,7 @@ async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_i
             CREDENTIALS,
             f"https://{EXCHANGE}",
             clock=clock,
-            budget=LocalBudget(clock=clock),
+            budget=Budget(clock=clock),
             timeouts=PATIENT,
             proxy=parse_proxy(f"http://127.0.0.1:{between.port}"),
         )

@@ -17,6 +17,7 @@ from tests.exchange.scripted_exchange import (
     PASSPHRASE,
     PATIENT,
     SECRET,
+    NoBudget,
     StillClock,
     envelope,
     http,
@@ -24,7 +25,6 @@ from tests.exchange.scripted_exchange import (
     raw_server,
 )
 from tradetui.exchange import Credentials, ExchangeClient, ExchangeError, Unreachable
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import HttpRequest
 
 

@@ -7,6 +7,7 @@ processes come last.
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import os
 import random
@@ -17,7 +18,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,16 @@ import pytest
 
 from tests.exchange.arrival_counter import most_in_one_second
 from tests.exchange.limited_endpoints import limited
-from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.clock import LoopClock, SystemClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.rate_limit.address_quota import COOLING_S
-from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.rate_limit.shared_budget import SharedBudget
-from tradetui.exchange.rate_limit.shared_budget_file import FILE_NAME, _open_or_replace
-from tradetui.exchange.rate_limit.shared_permit_store import MIGRATIONS, Claim, PermitStore
-from tradetui.storage.boot_id import boot_id
+from tradetui.exchange.rate_limit.budget import Budget, Priority
+from tradetui.exchange.rate_limit.permit_file import FILE_NAME, FilePermits
+from tradetui.exchange.rate_limit.permit_store import Claim, PermitRequest
+from tradetui.exchange.rate_limit.quota import COOLING_S
 
 
-def shared(directory: Path, seed: int = 1, **options: Any) -> SharedBudget:
-    return SharedBudget(directory, "account", clock=LoopClock(0), random=random.Random(seed), inline=True, **options)
+def shared(directory: Path, seed: int = 1, **options: Any) -> Budget:
+    return Budget(directory, "account", clock=LoopClock(0), random=random.Random(seed), inline=True, **options)
 
 
 def now() -> float:
@@ -141,13 +139,13 @@ async def test_a_reply_wakes_no_feed_that_waits_for_an_earlier_permit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claims: list[float] = []
-    claim = PermitStore.claim
+    claim = FilePermits.claim
 
-    def counted(store: PermitStore, *args: Any, **options: Any) -> Claim:
+    def counted(store: FilePermits, request: PermitRequest) -> asyncio.Future[Claim]:
         claims.append(now())
-        return claim(store, *args, **options)
+        return claim(store, request)
 
-    monkeypatch.setattr(PermitStore, "claim", counted)
+    monkeypatch.setattr(FilePermits, "claim", counted)
     budget, endpoint = shared(tmp_path), limited(5)
     held = [await budget.acquire(endpoint, Priority.FEED) for _ in range(3)]
     waiting = [asyncio.create_task(budget.acquire(endpoint, Priority.FEED)) for _ in range(3)]
@@ -183,14 +181,14 @@ async def test_feeds_of_one_process_leave_permits_to_persons_of_another(tmp_path
 async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(seed: int, tmp_path: Path) -> None:
     one, other = shared(tmp_path, seed), shared(tmp_path, seed + 100)
     chance, endpoint = random.Random(seed), limited(2)
-    longest_s: dict[SharedBudget, float] = {one: 0.0, other: 0.0}
+    longest_s: dict[Budget, float] = {one: 0.0, other: 0.0}
 
-    async def call(process: SharedBudget, priority: Priority) -> None:
+    async def call(process: Budget, priority: Priority) -> None:
         held = await process.acquire(endpoint, priority)
         await asyncio.sleep(chance.uniform(0.02, 0.15))
         held.replied()
 
-    async def feed(process: SharedBudget, start_s: float) -> None:
+    async def feed(process: Budget, start_s: float) -> None:
         await asyncio.sleep(start_s)
         while now() < 90:
             began = now()
@@ -293,7 +291,12 @@ async def test_what_begins_far_ahead_is_of_a_clock_that_has_begun_anew(tmp_path:
     await asyncio.sleep(1_000)
     await budget.acquire(limited(1), Priority.INTERACTIVE, hold_s=8)
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
-        base.execute("update uses set begins = begins + 1000000000000, ends = ends + 1000000000000")
+        ((state,),) = base.execute("select state from endpoints").fetchall()
+        *terms, uses, turns = json.loads(state)
+        later = {
+            name: [owner, begins + 1000, ends + 1000, known] for name, (owner, begins, ends, known) in uses.items()
+        }
+        base.execute("update endpoints set state = ?", (json.dumps([*terms, later, turns]),))
     await shared(tmp_path, 2).acquire(limited(1), Priority.INTERACTIVE)
     assert now() == 1_000
 
@@ -303,10 +306,10 @@ import asyncio, sys
 from pathlib import Path
 from tests.exchange.limited_endpoints import limited
 from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+from tradetui.exchange.rate_limit.budget import Budget
 
 async def main() -> None:
-    budget = SharedBudget(Path(sys.argv[1]), "account")
+    budget = Budget(Path(sys.argv[1]), "account")
     for _ in range(3):
         await budget.acquire(limited(3), Priority.INTERACTIVE, hold_s=60)
     print("taken", flush=True)
@@ -330,7 +333,7 @@ async def test_what_a_killed_process_held_is_free_a_second_after_its_death_is_se
     assert await child.stdout.readline() == b"taken\n"
     child.kill()
     await child.wait()
-    budget = SharedBudget(tmp_path, "account")
+    budget = Budget(tmp_path, "account")
     begun = now()
     await asyncio.wait_for(budget.acquire(limited(3), Priority.INTERACTIVE), 30)
     assert COOLING_S <= now() - begun < 10, "and not the minute for which it would have held them"
@@ -349,7 +352,7 @@ async def test_a_living_process_keeps_what_it_holds(tmp_path: Path) -> None:
 @pytest.mark.looptime
 async def test_accounts_and_addresses_are_counted_apart(tmp_path: Path) -> None:
     one = shared(tmp_path, 1, host="h")
-    other = SharedBudget(tmp_path, "other", host="h", clock=LoopClock(0), random=random.Random(2), inline=True)
+    other = Budget(tmp_path, "other", host="h", clock=LoopClock(0), random=random.Random(2), inline=True)
     await one.acquire(limited(1), Priority.INTERACTIVE)
     await other.acquire(limited(1), Priority.INTERACTIVE)
     await one.acquire(limited(1, name="public.time", scope="ip"), Priority.INTERACTIVE, hold_s=5)
@@ -374,11 +377,12 @@ async def test_a_damaged_file_is_set_aside_and_a_newer_one_refused(tmp_path: Pat
     path.write_bytes(b"this is no database" * 100)
     budget = shared(tmp_path)
     await budget.acquire(limited(1), Priority.INTERACTIVE)
-    assert budget.shared
+    assert isinstance(budget.store, FilePermits)
     assert path.with_name(FILE_NAME + ".damaged").exists()
     await budget.aclose()
     with sqlite3.connect(path) as base:
-        base.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
+        version = base.execute("pragma user_version").fetchone()[0]
+        base.execute(f"pragma user_version = {version + 1}")
     with pytest.raises(NotSent, match="newer"):
         await shared(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
 
@@ -389,12 +393,48 @@ async def test_without_the_file_the_process_counts_alone(tmp_path: Path) -> None
     budget = shared(tmp_path / "taken")
     (await budget.acquire(limited(1), Priority.INTERACTIVE)).replied()
     await budget.acquire(limited(1), Priority.INTERACTIVE)
-    assert not budget.shared
+    assert not isinstance(budget.store, FilePermits)
     assert now() == pytest.approx(COOLING_S, abs=1e-3)
 
 
+@pytest.mark.looptime
+async def test_where_the_file_fails_meanwhile_those_who_wait_go_on_in_this_process(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    budget, endpoint = shared(tmp_path), limited(1)
+    held = await budget.acquire(endpoint, Priority.INTERACTIVE)
+    waiting = asyncio.create_task(budget.acquire(endpoint, Priority.INTERACTIVE))
+    await asyncio.sleep(0.1)
+    with sqlite3.connect(tmp_path / FILE_NAME) as base:
+        base.execute("drop table endpoints")
+    held.replied()
+    (await waiting).replied()
+    replied_at = now()
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
+    assert now() - replied_at == pytest.approx(COOLING_S, abs=1e-3)
+    assert caplog.text.count("other processes are not seen") == 1
+    await budget.aclose()
+
+
+async def test_a_file_that_another_process_holds_is_waited_for_and_used_again(tmp_path: Path) -> None:
+    budget, endpoint = Budget(tmp_path, "account"), limited(10)
+    (await budget.acquire(endpoint, Priority.INTERACTIVE)).replied()
+    base = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    base.execute("begin immediate")
+    waiting = asyncio.create_task(budget.acquire(endpoint, Priority.INTERACTIVE))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(waiting), 0.05)
+    base.execute("commit")
+    (await waiting).replied()
+    (await budget.acquire(endpoint, Priority.INTERACTIVE)).replied()
+    assert isinstance(budget.store, FilePermits)
+    assert budget.usage()["futures.fills"].used == 3
+    base.close()
+    await budget.aclose()
+
+
 async def test_the_file_is_for_the_user_alone(tmp_path: Path) -> None:
-    budget = SharedBudget(tmp_path / "run", "account")
+    budget = Budget(tmp_path / "run", "account")
     (await budget.acquire(limited(10), Priority.INTERACTIVE)).replied()
     await budget.aclose()
     assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o700
@@ -406,10 +446,10 @@ _PROCESS = textwrap.dedent("""
     from pathlib import Path
     from tests.exchange.limited_endpoints import limited
     from tradetui.exchange.rate_limit.budget import Priority
-    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+    from tradetui.exchange.rate_limit.budget import Budget
 
     async def main(directory, held_s):
-        budget, endpoint = SharedBudget(Path(directory), "account"), limited(10)
+        budget, endpoint = Budget(Path(directory), "account"), limited(10)
         async def caller():
             while True:
                 held = await budget.acquire(endpoint, Priority.INTERACTIVE, hold_s=500)
@@ -445,9 +485,7 @@ def _begin_files(number: int, directory: Path, together: Any) -> None:
     try:
         for turn in range(40):
             together.wait(200)
-            chance = random.Random(number)
-            ledger = partial(PermitStore, owner=f"owner {number}", boot=boot_id(), random=chance)
-            _open_or_replace(directory / str(turn) / FILE_NAME, ledger, chance).close()
+            FilePermits(directory / str(turn), SystemClock(), random.Random(number)).close()
     except BaseException:
         together.abort()  # the others would wait for one that is gone
         raise

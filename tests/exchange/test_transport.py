@@ -25,6 +25,7 @@ from tests.exchange.scripted_exchange import (
     PATIENT,
     SECRET,
     START_MS,
+    NoBudget,
     StillClock,
     envelope,
     http,
@@ -42,7 +43,6 @@ from tradetui.exchange import (
     UnreadableReply,
 )
 from tradetui.exchange.errors import ReadOnly
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.http import HttpTransport, HttpxTransportFactory, shared_tls
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,

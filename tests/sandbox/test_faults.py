@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.exchange.scripted_exchange import START_MS
+from tests.exchange.scripted_exchange import START_MS, NoBudget
 from tests.sandbox.exchange_events import heal, open_position
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
@@ -26,7 +26,6 @@ from tradetui.exchange import (
     LoopClock,
     OutcomeUnknown,
 )
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.seed_accounts import build_exchange_state

@@ -34,7 +34,7 @@ from tradetui.desk.intents.states import ENDED
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError, Hop, Unreachable
-from tradetui.exchange.rate_limit.address_quota import AddressUsage
+from tradetui.exchange.rate_limit.quota import AddressUsage
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.route import Route
 from tradetui.storage.sqlite_file import FileUnusable

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
         Unreachable,
         UnreadableReply,
     )
-    from tradetui.exchange.rate_limit.budget import NoBudget, Priority
-    from tradetui.exchange.rate_limit.local_budget import LocalBudget
-    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+    from tradetui.exchange.rate_limit.budget import Budget, Priority
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
     from tradetui.exchange.transport.transport import Timeouts
     from tradetui.wire.endpoints.reply import Reply
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuthenticationFailed",
+    "Budget",
     "Busy",
     "Credentials",
     "EndpointMissing",
@@ -42,9 +41,7 @@ __all__ = [
     "ExchangeReader",
     "InvalidProxy",
     "InvalidRequest",
-    "LocalBudget",
     "LoopClock",
-    "NoBudget",
     "NotSent",
     "OutcomeUnknown",
     "PermissionRefused",
@@ -53,7 +50,6 @@ __all__ = [
     "RateLimited",
     "Rejected",
     "Reply",
-    "SharedBudget",
     "SystemClock",
     "Timeouts",
     "TradingClient",
@@ -68,9 +64,7 @@ _MODULES = {
     "client": ("ExchangeClient", "ExchangeReader", "TradingClient"),
     "clock": ("LoopClock", "SystemClock"),
     "credentials": ("Credentials",),
-    "rate_limit.budget": ("NoBudget", "Priority"),
-    "rate_limit.local_budget": ("LocalBudget",),
-    "rate_limit.shared_budget": ("SharedBudget",),
+    "rate_limit.budget": ("Budget", "Priority"),
     "transport.proxy": ("InvalidProxy", "Proxy", "parse_proxy"),
     "transport.transport": ("Timeouts",),
     ".wire.endpoints.reply": ("Reply",),

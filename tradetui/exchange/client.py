@@ -32,7 +32,6 @@ from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.rate_limit.budget import Budget, Priority
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
 from tradetui.exchange.transport.transport import Timeouts, Transport, parse_base_url
 from tradetui.wire.endpoints.catalogue import endpoint_of
@@ -327,7 +326,7 @@ class ExchangeReader:
             locale: the language of the exchange's messages, such as "en-US".
             priority: whether a person or a feed waits. For a person a passing error of a read is retried once.
             budget: counts calls and is closed with the client. By default it counts this process alone and half of
-                every limit; `SharedBudget` counts with all processes of the user, `NoBudget` not at all.
+                every limit; one with a directory counts with all processes of the user.
             account_kind: "ordinary", "copy_trader" or "broker"; None if it is not known.
             clock: tells the time, in Unix milliseconds and in monotonic seconds.
             random: the source of random numbers.
@@ -369,7 +368,7 @@ class ExchangeReader:
         random = random or Random()
         self.clock = clock or SystemClock()
         self.server_clock = ServerClock(self.clock)
-        self.budget: Budget = budget or LocalBudget(share=DEFAULT_SHARE, clock=self.clock, random=random)
+        self.budget: Budget = budget or Budget(share=DEFAULT_SHARE, clock=self.clock, random=random)
         if account_kind is not None:
             self.budget.account_kind = account_kind
         self.connection_status = ConnectionStatus(self.clock, self.server_clock, self.budget)

@@ -206,9 +206,14 @@ def is_damage(problem: Exception) -> bool:
     return _primary_code(problem) not in _NOT_THE_FILES_FAULT
 
 
+def is_held_by_others(problem: Exception) -> bool:
+    """Whether it is only that others are at the file: they write, or one was killed and another one clears up."""
+    return _primary_code(problem) in _HELD_BY_OTHERS
+
+
 def unusable(file: Path, problem: Exception) -> FileUnusable:
     """Make the error for a file that is not known to be damaged but cannot be read or written now."""
-    if _primary_code(problem) in _HELD_BY_OTHERS:
+    if is_held_by_others(problem):
         remedy = "Close the other program that uses it, then try again"
         return FileUnusable(str(file), f"another program holds it ({problem})", remedy)
     return FileUnusable(str(file), f"it cannot be used ({problem})", "Check the disk and its free space")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, ArrivedRequest, Say, Scripted
+from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, ArrivedRequest, NoBudget, Say, Scripted
 from tradetui.commands.show.reading import ReadingProgress, held_positions
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.fills.fill_history import FillHistory
@@ -21,7 +21,6 @@ from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange import ExchangeReader, LoopClock
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import totals_of
 from tradetui.wire.endpoints.reply import Reply, of_product_type

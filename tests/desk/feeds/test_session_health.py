@@ -10,8 +10,8 @@ from tests.desk.fixtures.scripted_exchange import Clock
 from tradetui.desk.feeds.polling.feed import Feed, FeedError, Reader
 from tradetui.desk.feeds.polling.session_health import LinkState, health_of
 from tradetui.desk.tables.rows.row_source import FeedRow
-from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.exchange.rate_limit.budget import Usage
+from tradetui.exchange.rate_limit.quota import AddressUsage
 
 
 def link(**other: Any) -> Any:

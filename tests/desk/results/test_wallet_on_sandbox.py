@@ -25,7 +25,7 @@ from tradetui.desk.results.wallet import WalletAudit, WalletMove
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.books.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -49,7 +49,7 @@ class Trader:
         self.exchange_state: ExchangeState = build_exchange_state(7, START_MS, speed=ONE_MINUTE_A_STEP)
         key = next(key for key in self.exchange_state.keys if key.name == name)
         self.uid, self.chance = key.uid, random.Random(name)
-        budget = LocalBudget(share=1.0, clock=self.clock, random=random.Random(1))
+        budget = Budget(clock=self.clock, random=random.Random(1))
         sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(seed=7))
         credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
         self.client = ExchangeReader(credentials, app=sandbox, clock=self.clock, budget=budget, random=random.Random(1))

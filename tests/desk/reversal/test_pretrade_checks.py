@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.desk.reversal.test_preview_changes import shown
+from tests.exchange.scripted_exchange import NoBudget
 from tests.trading.position_fills import position
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
@@ -17,7 +18,6 @@ from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.clock import ServerClock, SystemClock
 from tradetui.exchange.connection_status import ConnectionStatus
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 

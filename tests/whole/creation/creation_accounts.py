@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.exchange.scripted_exchange import CREDENTIALS, ArrivedRequest, Say, Scripted
+from tests.exchange.scripted_exchange import CREDENTIALS, ArrivedRequest, NoBudget, Say, Scripted
 from tests.sandbox.copied_accounts import born_once
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.creation import Creation
@@ -23,7 +23,6 @@ from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import Disk, InlineDisk

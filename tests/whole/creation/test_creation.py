@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted_exchange import ArrivedRequest, Say
+from tests.exchange.scripted_exchange import ArrivedRequest, NoBudget, Say
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
 from tradetui.desk.creation.key_store import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
@@ -22,7 +22,6 @@ from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import SandboxOptions
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.subaccounts import CreateCopyKeyRequest, CreateSubaccountRequest

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from tests.exchange.scripted_exchange import NoBudget
 from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, Request
 from tests.whole.lives.exchange_rows import UID
@@ -33,7 +34,6 @@ from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import HttpRequest, HttpResponse, TransportError, TransportErrorKind
 from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
+from tests.exchange.scripted_exchange import NoBudget
 from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import heal, liquidate, open_position
 from tests.sandbox.invariants import check_books
@@ -34,7 +35,6 @@ from tradetui.exchange.client import ExchangeClient, ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, ReadOnly
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import (
     BeforeFirstByte,

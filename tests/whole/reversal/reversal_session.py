@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import SecretStr
 
+from tests.exchange.scripted_exchange import NoBudget
 from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tradetui.desk.intents.intents import Intents
@@ -25,7 +26,6 @@ from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_exchange_state

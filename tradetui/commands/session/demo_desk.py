@@ -18,7 +18,7 @@ from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.wallet_history import past_worth
@@ -61,7 +61,7 @@ def open_demo_desk(
     # The budget's kind sets its limits, here from the first call on. That of the settings hides what other kinds may
     # do: only the broker's is set, so that the others show what the exchange answers them.
     kind = "copy_trader" if key.kind.startswith("copy") else "ordinary"
-    budget = LocalBudget(share=1.0, account_kind=kind, clock=clock, random=random)
+    budget = Budget(account_kind=kind, clock=clock, random=random)
     client_class: type[ExchangeReader] = ExchangeReader
     if not read_only:
         client_class = ExchangeClient if account_admin else TradingClient

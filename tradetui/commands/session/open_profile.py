@@ -37,7 +37,7 @@ from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClie
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
-from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, load
@@ -196,7 +196,7 @@ class OpenProfile:
             locale=profile.locale,
             clock=clock,
             random=random,
-            budget=SharedBudget(
+            budget=Budget(
                 self.loaded.runtime_dir,
                 self.presumed_account.name,
                 host=normalised_address(profile.base_url),

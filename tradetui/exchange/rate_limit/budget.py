@@ -1,25 +1,60 @@
-"""What a budget of calls is, for whoever calls and for each way of keeping one: every call holds one of its permits.
+"""The budget of calls: each holds a permit, which comes from a store for this process or for all of the user's.
 
 A call arrives at the exchange between its sending and its reply. The next call on the same permit is sent a second
 after that reply, so two uses of one permit are never within a second of each other *at the exchange*, whatever the
 network does to either. N permits therefore never put more than N calls into any sliding second there.
 
-Calls that wait for a permit, and the errors of those that would have to wait too long.
+Each process has one reservation at a time, made as soon as a permit's return is known, which is a second ahead: no
+process waits for another, none takes all, and the permit is used the moment it is free.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import partial
+from math import inf
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.rate_limit.address_quota import AddressUsage
+from tradetui.exchange.rate_limit.permit_store import (
+    Claim,
+    EndpointState,
+    MemoryPermits,
+    PermitRequest,
+    PermitStore,
+    PermitUse,
+    StoreHeld,
+    StoreUnusable,
+)
+from tradetui.exchange.rate_limit.quota import (
+    COOLING_S,
+    DEFAULT_ADDRESS_SHARE,
+    AddressQuota,
+    AddressUsage,
+    EndpointQuota,
+    permits,
+)
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint
+
+_log = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 10.0
+"""A pause longer than this is an error at once instead of a wait."""
+ADDRESS_POLL_S: Final = 1.0
+"""A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
+_SLOWED_FOR_S: Final = 5.0
+_ROUNDING_S: Final = 1e-6
+"""Added to a wait: what it waits for may lie a rounding later than the moment at which it ends."""
 
 
 class Priority(StrEnum):
@@ -41,29 +76,60 @@ class Usage(NamedTuple):
     """For how long none is handed out."""
 
 
-class Permit(Protocol):
-    """The right to one call. Exactly one of its methods is to be called; later calls change nothing."""
+class Budget:
+    """Permits of one account, of this process or shared with every process that uses the same directory.
 
-    def replied(self, remaining: int | None = None) -> None:
-        """A reply came; `remaining` is what the exchange says is left of this second."""
+    `account` names the account (base URL, environment, UID) and may be set again when it is learned; `account_kind` is
+    ordinary, copy_trader, broker, or None while unknown, which counts as a copy trader. `host` is the exchange's
+    address, in one spelling, whose limits by network address are shared, and `address_share` (0 to 1) the part of all
+    its calls that the user's processes may make together. `inline` does the file's work on the spot, for virtual time.
+    Where the file cannot be used the budget says so once in the log and counts for this process alone.
+    """
 
-    def refused(self, retry_after: float | None = None) -> None:
-        """The exchange answered 429, perhaps naming seconds to wait."""
+    def __init__(
+        self,
+        directory: Path | None = None,
+        account: str = "",
+        *,
+        host: str = "",
+        share: float = 1.0,
+        address_share: float = DEFAULT_ADDRESS_SHARE,
+        account_kind: str | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+        inline: bool = False,
+    ) -> None:
+        self.account_kind = account_kind
+        self.clock: Final = clock or SystemClock()
+        self._random = random or Random()
+        self._directory = directory
+        self._inline = inline
+        self._account = account
+        self._host = host
+        self._share = share
+        self._address_quota = AddressQuota.of_share(address_share)
+        self._address_calls = 0
+        self._slowed_until = 0.0
+        self._endpoints: dict[str, _Queue] = {}
+        self._stores: list[PermitStore] = [] if directory is not None else [MemoryPermits(self.clock, self._random)]
+        self._opening: asyncio.Task[None] | None = None
+        self._closed = False
 
-    def unanswered(self) -> None:
-        """The call was given up; it may still arrive."""
+    @property
+    def account(self) -> str:
+        return self._account
 
-    def unused(self) -> None:
-        """Nothing was sent."""
+    @account.setter
+    def account(self, name: str) -> None:
+        before, self._account = self._account, name
+        if name != before and self._stores:
+            # The exchange has counted what is under way and cooling for the account that it turns out to be.
+            self.store.rename_account(before, name).add_done_callback(_log_failure)
 
-
-class Budget(Protocol):
-    """What hands out permits: `LocalBudget` within this process, `SharedBudget` by a file of the user's processes."""
-
-    account: str
-    """Whose limits these are; may be set again when the UID is learned."""
-    account_kind: str | None
-    """ordinary, copy_trader, broker, or `None` while unknown, which counts as a copy trader."""
+    @property
+    def store(self) -> PermitStore:
+        """What hands out the permits, once one was asked for: the file, or this process's memory."""
+        return self._stores[-1]
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
@@ -71,50 +137,302 @@ class Budget(Protocol):
         `hold_s` is the longest the call may take. Raises RateLimited for a long pause, or for a person where the
         address is full, and NotSent for those who wait when it is closed.
         """
+        if self._closed:
+            raise _closing_error(endpoint)
+        if not self._stores:
+            await self._open()
+        if (queue := self._endpoints.get(endpoint.name)) is None:
+            queue = self._endpoints[endpoint.name] = _Queue(self, endpoint)
+        return await queue.acquire(priority, hold_s)
 
     def usage(self) -> Mapping[str, Usage]:
-        """The permits of every endpoint that was called, by its name in the catalogue."""
+        """The permits of every endpoint that was called, by its name in the catalogue, as this process last saw them.
+
+        Those of other processes are among them.
+        """
+        return {name: queue.usage() for name, queue in self._endpoints.items()}
 
     def address_usage(self) -> AddressUsage:
-        """Calls of the last minute at this exchange's address, as of the newest permit."""
+        """Calls of the last minute at this exchange's address, as of this process's newest permit."""
+        slowed = self.clock.monotonic() < self._slowed_until
+        return AddressUsage(self._address_calls, self._address_quota.per_minute, slowed)
 
     async def aclose(self) -> None:
         """Stop; those still waiting get `NotSent`."""
+        if self._closed:
+            return
+        self._closed = True
+        for queue in self._endpoints.values():
+            await queue.aclose()
+        for store in self._stores:
+            await store.aclose()
+
+    def request(self, endpoint: Endpoint, priority: Priority, hold_s: float) -> PermitRequest:
+        whose = f"ip:{self._host}" if endpoint.limit.scope == "ip" else self._account
+        return PermitRequest(
+            f"{whose}|{endpoint.name}",
+            self.limit(endpoint),
+            self._host,
+            self._address_quota,
+            feed=priority is Priority.FEED,
+            writes=endpoint.writes,
+            hold_s=hold_s,
+        )
+
+    def limit(self, endpoint: Endpoint) -> int:
+        """This process's permits of an endpoint while nothing was refused."""
+        return permits(endpoint, self._share, self.account_kind)
+
+    def note_address(self, claim: Claim, *, feed: bool) -> None:
+        """Take in what a claim told of the address."""
+        if claim.address_calls is not None:
+            self._address_calls = claim.address_calls
+            if feed and claim.wait_s > 0:
+                self._slowed_until = self.clock.monotonic() + _SLOWED_FOR_S
+
+    def address_used_up(self, endpoint: Endpoint, seconds: float) -> RateLimited:
+        """Make the error of a call that would have to wait long for the address."""
+        return RateLimited(
+            f"this machine has made its {self._address_quota.per_minute} calls of a minute, "
+            f"the next is free in {seconds:.0f} s",
+            retry_after=seconds,
+            endpoint=endpoint.name,
+            remedy="Wait, or end other programs of yours that call this base_url. Where nobody else calls from this "
+            "network address, raise address_share in the profile.",
+        )
+
+    def count_alone(self, failure: Exception) -> None:
+        """Count for this process alone from now on, since the file cannot be used."""
+        _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
+        self._stores.append(MemoryPermits(self.clock, self._random))
+
+    async def _open(self) -> None:
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open_once())
+        await asyncio.shield(self._opening)
+
+    async def _open_once(self) -> None:
+        assert self._directory is not None
+        # Imported here, since one process alone needs no SQLite.
+        from tradetui.exchange.rate_limit.permit_file import FilePermits
+
+        open_file = partial(FilePermits, self._directory, self.clock, self._random, inline=self._inline)
+        try:
+            self._stores.append(open_file() if self._inline else await asyncio.to_thread(open_file))
+        except NotSent:  # of a newer program: it may be closed until the next call
+            self._opening = None
+            raise
+        except StoreUnusable as failure:
+            self.count_alone(failure)
 
 
-class _NoPermit:
-    def replied(self, remaining: int | None = None) -> None: ...
-    def refused(self, retry_after: float | None = None) -> None: ...
-    def unanswered(self) -> None: ...
-    def unused(self) -> None: ...
+def _log_failure(renamed: asyncio.Future[None]) -> None:
+    if not renamed.cancelled() and (failure := renamed.exception()) is not None:
+        _log.warning("calls before the account was known are not counted for it (%s)", type(failure).__name__)
 
 
-class NoBudget:
-    """No limit at all: for measuring against servers that have none."""
+class Permit:
+    """The right to one call. Exactly one of its methods is to be called; later calls change nothing."""
 
-    account: str = ""
-    account_kind: str | None = None
-    _permit = _NoPermit()
+    __slots__ = ("_queue", "_store", "_use")
 
-    async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        return self._permit
+    def __init__(self, queue: _Queue, store: PermitStore, use: PermitUse) -> None:
+        self._queue = queue
+        self._store = store
+        self._use: PermitUse | None = use
 
-    def usage(self) -> Mapping[str, Usage]:
-        return {}
+    def replied(self, remaining: int | None = None) -> None:
+        """A reply came; `remaining` is what the exchange says is left of this second."""
+        if (use := self._ended()) is not None:
+            self._queue.record_end(self._store.replied(use, remaining), COOLING_S)
 
-    def address_usage(self) -> AddressUsage:
-        return AddressUsage()
+    def refused(self, retry_after: float | None = None) -> None:
+        """The exchange answered 429, perhaps naming seconds to wait."""
+        if (use := self._ended()) is not None:
+            self._queue.record_end(self._store.refused(use, retry_after))
 
-    async def aclose(self) -> None: ...
+    def unanswered(self) -> None:
+        """The call was given up; it may still arrive."""
+        if (use := self._ended()) is not None:
+            self._queue.record_end(self._store.unanswered(use))
+
+    def unused(self) -> None:
+        """Nothing was sent."""
+        if (use := self._ended()) is not None:
+            self._queue.record_end(self._store.unused(use))
+
+    def _ended(self) -> PermitUse | None:
+        use, self._use = self._use, None
+        return use
 
 
-PATIENCE_S = 10.0
-"""A pause longer than this is an error at once instead of a wait."""
-ADDRESS_POLL_S = 1.0
-"""A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
+class _PendingClaim(NamedTuple):
+    """A permit that was asked of a store: for whom, and what comes of it."""
+
+    priority: Priority
+    store: PermitStore
+    claim: asyncio.Future[Claim]
 
 
-class WaitingCall:
+class _Queue:
+    """Who waits in this process for one endpoint, and the one task that claims permits for them."""
+
+    def __init__(self, budget: Budget, endpoint: Endpoint) -> None:
+        self._budget = budget
+        self._endpoint = endpoint
+        self._waiting = _WaitingCalls()
+        self._handing_out: asyncio.Task[None] | None = None
+        self._look_now = asyncio.Event()
+        self._next_look_at = inf
+        self._state, self._seen_at = EndpointState(), 0.0
+
+    async def acquire(self, priority: Priority, hold_s: float) -> Permit:
+        pending = None
+        if self._handing_out is None or self._handing_out.done():
+            pending = self._begin_claim(priority, hold_s)
+            if (permit := self._permit_now(pending)) is not None:
+                return permit
+        call = self._waiting.add(priority, hold_s)
+        if pending is not None:
+            self._handing_out = asyncio.create_task(self._hand_out(pending), name=f"budget {self._endpoint.name}")
+        elif self._waiting.first() == (priority, call):  # for who waits behind others nothing is asked yet
+            self._look_now.set()
+        try:
+            return await call.permit()
+        except asyncio.CancelledError:
+            self._look_now.set()
+            raise
+
+    def usage(self) -> Usage:
+        state, age_s = self._state, self._budget.clock.monotonic() - self._seen_at
+        used, allowed = sum(seconds > age_s for seconds in state.back_in_s), self._budget.limit(self._endpoint)
+        is_halved = False
+        if state.withheld:
+            quota = EndpointQuota(allowed, state.withheld, restore_at=state.restored_in_s, random=Random(0))
+            allowed, is_halved = quota.allowed(age_s), quota.withheld > 0
+        return Usage(used, allowed, is_halved, max(0.0, state.paused_s - age_s))
+
+    async def aclose(self) -> None:
+        if self._handing_out is not None:
+            self._handing_out.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._handing_out
+        self._waiting.fail(_closing_error(self._endpoint))
+
+    def record_end(self, recorded: asyncio.Future[EndpointState], back_in_s: float = 0.0) -> None:
+        """Take in that a call's end is written down, or is being; should that fail, its lease ends it."""
+        back_at = self._budget.clock.monotonic() + back_in_s
+        if recorded.done():
+            self._end_recorded(back_at, recorded)
+        else:
+            recorded.add_done_callback(partial(self._end_recorded, back_at))
+
+    def _end_recorded(self, back_at: float, recorded: asyncio.Future[EndpointState]) -> None:
+        if not recorded.cancelled():
+            if (failure := recorded.exception()) is not None:
+                _log.warning("a permit was not given back (%s); its lease will", type(failure).__name__)
+            else:
+                self._note(recorded.result())
+        # Feeds that wait for a permit that is back sooner would only be told the same moment again.
+        if back_at < self._next_look_at:
+            self._look_now.set()
+
+    def _note(self, state: EndpointState) -> None:
+        self._state, self._seen_at = state, self._budget.clock.monotonic()
+
+    def _begin_claim(self, priority: Priority, hold_s: float) -> _PendingClaim:
+        store = self._budget.store
+        return _PendingClaim(priority, store, store.claim(self._budget.request(self._endpoint, priority, hold_s)))
+
+    def _permit_now(self, pending: _PendingClaim) -> Permit | None:
+        """The permit that was asked for, where it is there already and may be used at once."""
+        if not pending.claim.done() or pending.claim.exception() is not None:
+            return None
+        claim = pending.claim.result()
+        if claim.use is None or claim.wait_s > 0:
+            return None
+        self._take_in(pending.priority, claim)
+        return Permit(self, pending.store, claim.use)
+
+    def _take_in(self, priority: Priority, claim: Claim) -> None:
+        self._note(claim.state)
+        self._budget.note_address(claim, feed=priority is Priority.FEED)
+
+    async def _hand_out(self, pending: _PendingClaim | None) -> None:
+        """Claim permits until nobody waits; the first was asked for by whoever came first."""
+        while pending is not None:
+            await self._await_claim(pending)
+            pending = None
+            if (first := self._waiting.first()) is not None:
+                self._look_now.clear()
+                pending = self._begin_claim(first[0], first[1].hold_s)
+
+    async def _await_claim(self, pending: _PendingClaim) -> None:
+        """Hand over the permit that was asked for, or wait as long as its store says."""
+        try:
+            claim = await pending.claim
+        except StoreHeld:
+            return  # the wait for others was the pause
+        except StoreUnusable as failure:
+            if self._budget.store is pending.store:  # another endpoint's calls may have found it first
+                self._budget.count_alone(failure)
+            return
+        self._take_in(pending.priority, claim)
+        if claim.use is None:
+            await self._wait_or_refuse(pending.priority, claim)
+        else:
+            await self._hand_over(pending.priority, Permit(self, pending.store, claim.use), claim.wait_s)
+
+    async def _wait_or_refuse(self, priority: Priority, claim: Claim) -> None:
+        """Wait until the store may give a permit; who would wait too long is told so at once."""
+        if claim.state.paused_s > PATIENCE_S:
+            self._waiting.fail(_paused_error(self._endpoint, claim.state.paused_s))
+        elif claim.address_calls is None:
+            await self._sleep(claim.wait_s)
+        elif priority is Priority.FEED or claim.wait_s <= PATIENCE_S:
+            await self._sleep(min(claim.wait_s, ADDRESS_POLL_S))
+        elif (refused := self._waiting.take(priority)) is not None:
+            refused.future.set_exception(self._budget.address_used_up(self._endpoint, claim.wait_s))
+
+    async def _hand_over(self, priority: Priority, permit: Permit, wait_s: float) -> None:
+        """Wait until the permit may be used, and give it to whoever of this priority is first by then."""
+        begins = self._budget.clock.monotonic() + wait_s
+        try:
+            is_first = await self._wait_for_turn(begins, priority)
+        except asyncio.CancelledError:
+            permit.unused()
+            raise
+        if is_first and (call := self._waiting.take(priority)) is not None:
+            call.future.set_result(permit)
+        else:
+            permit.unused()
+
+    async def _wait_for_turn(self, begins: float, priority: Priority) -> bool:
+        """Wait for a permit that is taken already; False where a person came before a feed's was free."""
+        clock = self._budget.clock
+        while (wait_s := begins - clock.monotonic()) > 0:
+            if priority is Priority.INTERACTIVE:
+                await asyncio.sleep(wait_s)
+                break
+            self._look_now.clear()
+            if (first := self._waiting.first()) is None or first[0] is Priority.INTERACTIVE:
+                return False
+            await self._sleep(wait_s)
+        return True
+
+    async def _sleep(self, seconds: float) -> None:
+        if (first := self._waiting.first()) is not None and first[0] is Priority.FEED:
+            # A person reserves what comes back as soon as it is known.
+            self._next_look_at = self._budget.clock.monotonic() + seconds
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(seconds, 0.001) + _ROUNDING_S):
+                    await self._look_now.wait()
+        finally:
+            self._next_look_at = inf
+
+
+class _WaitingCall:
     """A call that waits for its permit, which whoever hands permits out sets as the result of `future`.
 
     `hold_s` is the longest the call may take.
@@ -137,7 +455,7 @@ class WaitingCall:
             raise
 
 
-class WaitingCalls:
+class _WaitingCalls:
     """The calls of one endpoint that wait, by priority, in the order in which they came.
 
     Calls that were cancelled or answered meanwhile are passed over.
@@ -145,29 +463,29 @@ class WaitingCalls:
 
     def __init__(self) -> None:
         # `first` goes through them in this order: persons before feeds.
-        self._queues: dict[Priority, deque[WaitingCall]] = {Priority.INTERACTIVE: deque(), Priority.FEED: deque()}
+        self._queues: dict[Priority, deque[_WaitingCall]] = {Priority.INTERACTIVE: deque(), Priority.FEED: deque()}
 
-    def add(self, priority: Priority, hold_s: float) -> WaitingCall:
+    def add(self, priority: Priority, hold_s: float) -> _WaitingCall:
         """Make a call wait behind those of the same priority."""
-        call = WaitingCall(hold_s)
+        call = _WaitingCall(hold_s)
         self._queues[priority].append(call)
         return call
 
-    def first_of(self, priority: Priority) -> WaitingCall | None:
+    def first_of(self, priority: Priority) -> _WaitingCall | None:
         """The call of this priority that waits longest; None where none waits."""
         queue = self._queues[priority]
         while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
 
-    def first(self) -> tuple[Priority, WaitingCall] | None:
+    def first(self) -> tuple[Priority, _WaitingCall] | None:
         """The call that is next, with its priority; None where none waits."""
         for priority in self._queues:
             if (call := self.first_of(priority)) is not None:
                 return priority, call
         return None
 
-    def take(self, priority: Priority) -> WaitingCall | None:
+    def take(self, priority: Priority) -> _WaitingCall | None:
         """Remove the call that waits longest from the queue of its priority; the caller answers its future."""
         if (call := self.first_of(priority)) is not None:
             self._queues[priority].popleft()
@@ -180,7 +498,7 @@ class WaitingCalls:
                 call.future.set_exception(error)
 
 
-def paused_error(endpoint: Endpoint, seconds: float) -> RateLimited:
+def _paused_error(endpoint: Endpoint, seconds: float) -> RateLimited:
     """Make the error of a call that would have to wait out a long pause."""
     return RateLimited(
         f"the exchange asked for a pause; {seconds:.0f} s are left",
@@ -190,6 +508,6 @@ def paused_error(endpoint: Endpoint, seconds: float) -> RateLimited:
     )
 
 
-def closing_error(endpoint: Endpoint) -> NotSent:
+def _closing_error(endpoint: Endpoint) -> NotSent:
     """Make the error of a call that is made, or still waits, while the program ends."""
     return NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")

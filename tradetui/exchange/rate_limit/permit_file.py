@@ -1,0 +1,236 @@
+"""The file in which all processes of the user share their permits.
+
+A process that is killed gives no permit back: its uses end a second after others see that it lives no more, or else
+with their leases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, Final, ParamSpec, TypeVar
+
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.errors import NotSent
+from tradetui.exchange.rate_limit.permit_store import MemoryPermits, StoreHeld, StoreUnusable
+from tradetui.exchange.rate_limit.quota import AddressCalls, EndpointQuota, Use
+from tradetui.storage.boot_id import boot_id
+from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
+from tradetui.storage.sqlite_file import FileUnusable, connect, is_held_by_others, migrate, transaction, use_log
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+FILE_NAME: Final = "budget.sqlite"
+_FIRST_VERSION: Final = 4
+"""Files of earlier versions are made anew: what they hold is over in seconds."""
+_OPENING_S = 5.0
+"""How long a file is tried that others are just opening too."""
+_BUSY_S = 2.0
+_SCHEMA = """
+create table boot (id text not null);
+create table endpoints (key text primary key, state text not null) without rowid;
+create table addresses (key text primary key, state text not null) without rowid;
+"""
+
+
+class FilePermits(MemoryPermits):
+    """Permits of all processes of the user: what the file says is read again after others have written it.
+
+    All times are those of CLOCK_MONOTONIC, which the processes of one boot share; a boot id tells boots apart. Work
+    takes a fraction of a millisecond and is done on the spot, unless another process holds the file just then: that is
+    waited for in a thread, never by the event loop.
+    """
+
+    def __init__(self, directory: Path, clock: Clock, random: Random, *, inline: bool = False) -> None:
+        """Open the file, a damaged or older one made anew; `inline` does all work on the spot, for virtual time.
+
+        Raises NotSent for the file of a newer program, and StoreUnusable where there can be none.
+        """
+        super().__init__(clock, Random(random.getrandbits(64)))
+        nonce = f"{random.getrandbits(48):x}"
+        self._lives = ProcessLives(directory / ALIVE_DIR, nonce)
+        self._owner = self._lives.owner or f"{os.getpid()}:{nonce}"
+        self._inline = inline
+        self._thread: ThreadDisk | None = None
+        self._waiting_for_others = 0
+        self._version_read = 0
+        try:
+            self._base = _opened(directory / FILE_NAME, self._random)
+        except FileUnusable as newer:
+            self._lives.close()
+            remedy = "Update this program, or close the newer one."
+            raise NotSent(f"{newer.file}: {newer.reason}", remedy=remedy) from None
+        except (OSError, sqlite3.Error) as failure:
+            self._lives.close()
+            raise StoreUnusable(str(failure)) from None
+
+    async def aclose(self) -> None:
+        with suppress(StoreHeld, StoreUnusable):
+            await self._run(self.close)
+        if self._thread is not None:
+            self._thread.close()
+
+    def close(self) -> None:
+        """Write down which calls have ended, and close the file; others may see at once that this process is over."""
+        try:
+            # Where others hold it just now, this process's last calls count a few seconds longer than they need to.
+            with suppress(sqlite3.OperationalError), self._changing():
+                for address in {use.request.address for use, _ in self._ended}:
+                    calls = self._calls(address)
+                    self._count_ended(address, calls)
+                    self._keep_calls(address, calls)
+        finally:
+            self._base.close()
+            self._lives.close()
+
+    def _end_uses_of_dead(self, quota: EndpointQuota, now: float) -> bool:
+        owners = {use.owner for use in quota.uses.values() if not use.is_end_known and use.owner != self._owner}
+        dead = [owner for owner in owners if self._lives.has_ended(owner)]
+        for owner in dead:
+            quota.end_uses_of(owner, now)
+        return bool(dead)
+
+    def _quota(self, key: str, limit: int = 1) -> EndpointQuota:
+        if key not in self._endpoints and (state := self._read("endpoints", key)) is not None:
+            withheld, paused_until, halved_at, restore_at, grants, uses, turns = state
+            uses = {name: Use(*use) for name, use in uses.items()}
+            self._endpoints[key] = EndpointQuota(
+                limit, withheld, paused_until, halved_at, restore_at, grants, uses, turns, self._random
+            )
+        return super()._quota(key, limit)
+
+    def _calls(self, address: str) -> AddressCalls:
+        if address not in self._addresses and (state := self._read("addresses", address)) is not None:
+            by_second, feeds_until = state
+            self._addresses[address] = AddressCalls(Counter(dict(by_second)), feeds_until)
+        return super()._calls(address)
+
+    def _keys(self, prefix: str) -> list[str]:
+        rows = self._base.execute("select key from endpoints where substr(key, 1, ?) = ?", (len(prefix), prefix))
+        return [key for (key,) in rows]
+
+    def _keep_quota(self, key: str, quota: EndpointQuota) -> None:
+        refusals = (quota.withheld, quota.paused_until, quota.halved_at, quota.restore_at)
+        self._write("endpoints", key, (*refusals, quota.grants, quota.uses, quota.turns))
+
+    def _keep_calls(self, address: str, calls: AddressCalls) -> None:
+        self._write("addresses", address, (list(calls.by_second.items()), calls.feeds_until))
+
+    def _read(self, table: str, key: str) -> Any:
+        row = self._base.execute(f"select state from {table} where key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def _write(self, table: str, key: str, state: tuple[Any, ...]) -> None:
+        self._base.execute(f"insert or replace into {table} values (?, ?)", (key, json.dumps(state)))
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        try:
+            with transaction(self._base):
+                version: int = self._base.execute("pragma data_version").fetchone()[0]
+                if version != self._version_read:
+                    self._forget()
+                    self._version_read = version
+                yield
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        self._endpoints.clear()
+        self._addresses.clear()
+
+    def _run(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[Result]:
+        """Do work on the file, in the order it was requested; on the spot, unless others hold the file."""
+        bound_work = partial(work, *args, **kwargs)
+        if not self._waiting_for_others:
+            try:
+                return super()._run(_failing_as_store, bound_work)
+            except StoreUnusable as failure:
+                return _failed(failure)
+            except StoreHeld as failure:
+                if self._inline:
+                    return _failed(failure)
+        if self._thread is None:
+            self._thread = ThreadDisk("budget")
+        self._waiting_for_others += 1
+        done = self._thread.submit(self._patiently, bound_work)
+        done.add_done_callback(self._back_from_thread)
+        return done
+
+    def _patiently(self, work: Callable[[], Result]) -> Result:
+        """Wait for other processes, two seconds at most."""
+        self._base.execute(f"pragma busy_timeout = {_BUSY_S * 1000:.0f}")
+        try:
+            return _failing_as_store(work)
+        finally:
+            with suppress(sqlite3.ProgrammingError):  # the work was to close it
+                self._base.execute("pragma busy_timeout = 0")
+
+    def _back_from_thread(self, _: asyncio.Future[Any]) -> None:
+        self._waiting_for_others -= 1
+
+
+def _failed(failure: Exception) -> asyncio.Future[Any]:
+    done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    done.set_exception(failure)
+    return done
+
+
+def _failing_as_store(work: Callable[[], Result]) -> Result:
+    """The result of work on a file; raises StoreHeld or StoreUnusable."""
+    try:
+        return work()
+    except sqlite3.Error as failure:
+        raise (StoreHeld if is_held_by_others(failure) else StoreUnusable)(str(failure)) from None
+
+
+def _opened(file: Path, random: Random) -> sqlite3.Connection:
+    """Open it, again where others are just opening it too: SQLite does not wait while a new file gets its log."""
+    give_up_at = time.monotonic() + _OPENING_S
+    while True:
+        try:
+            return _open(file)
+        except sqlite3.DatabaseError as failure:
+            if time.monotonic() > give_up_at:
+                raise
+            if not isinstance(failure, sqlite3.OperationalError):  # damaged; it holds nothing that matters for long
+                file.replace(file.with_name(f"{file.name}.damaged"))
+                for rest in ("-wal", "-shm"):
+                    file.with_name(file.name + rest).unlink(missing_ok=True)
+            elif not is_held_by_others(failure):
+                raise
+        time.sleep(random.uniform(0.01, 0.05))
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    base = connect(file, timeout_s=_BUSY_S, any_thread=True)
+    try:
+        use_log(base, synchronous="off")  # nothing here outlives a boot
+        migrate(base, (_drop_older_tables, _SCHEMA), str(file), first_version=_FIRST_VERSION)
+        with transaction(base):
+            if base.execute("select id from boot").fetchall() != [(boot_id(),)]:  # the clock has begun anew
+                for table in ("boot", "endpoints", "addresses"):
+                    base.execute(f"delete from {table}")
+                base.execute("insert into boot values (?)", (boot_id(),))
+        base.execute("pragma busy_timeout = 0")
+    except BaseException:
+        base.close()
+        raise
+    return base
+
+
+def _drop_older_tables(base: sqlite3.Connection) -> None:
+    for (name,) in base.execute("select name from sqlite_master where type = 'table'").fetchall():
+        base.execute(f"drop table {name}")

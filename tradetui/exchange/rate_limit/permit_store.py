@@ -1,0 +1,267 @@
+"""Where permits are kept: what a store does, and the one in the memory of this process.
+
+The rules are those of `quota`. A store keeps its states, and has a clock of its own: only seconds from now go in and
+out. `permit_file` keeps them for all processes of the user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import count
+from math import inf
+from random import Random
+from typing import NamedTuple, ParamSpec, Protocol, TypeVar
+
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.rate_limit.quota import (
+    COOLING_S,
+    LATE_S,
+    LOST_S,
+    WINDOW_S,
+    AddressCalls,
+    AddressQuota,
+    EndpointQuota,
+    Use,
+)
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+class StoreHeld(Exception):
+    """Others have held the store for as long as could be waited; nothing was done."""
+
+
+class StoreUnusable(Exception):
+    """The store cannot be read or written."""
+
+
+class PermitRequest(NamedTuple):
+    """What a permit is asked for: under which key its endpoint counts, of how many permits, from which address.
+
+    `hold_s` is the longest the call may take.
+    """
+
+    key: str
+    limit: int
+    address: str
+    address_quota: AddressQuota
+    feed: bool
+    writes: bool
+    hold_s: float
+
+
+class PermitUse(NamedTuple):
+    """One use of a permit as its store knows it: its name, where it counts, and when it begins by the store's clock.
+
+    `grants_before` are the grants so far without those still taken then; the address counts the call until
+    `counts_until`.
+    """
+
+    name: str
+    request: PermitRequest
+    begins: float
+    grants_before: int
+    counts_until: int
+
+    def left_by_count(self, grants: int) -> int:
+        """How many calls the exchange must have left in one second if nobody but us makes any."""
+        return self.request.limit - (grants - self.grants_before)
+
+
+class EndpointState(NamedTuple):
+    """An endpoint's permits, in seconds from now: when each that is taken comes back, and what a refusal holds back."""
+
+    back_in_s: Sequence[float] = ()
+    withheld: int = 0
+    paused_s: float = 0.0
+    restored_in_s: float = inf
+
+
+class Claim(NamedTuple):
+    """What a claim came to: a use that begins in `wait_s`, or none, and another answer is possible in `wait_s`.
+
+    `address_calls` is how many calls the address counts, None where the endpoint itself had no permit.
+    """
+
+    use: PermitUse | None
+    wait_s: float
+    state: EndpointState
+    address_calls: int | None = None
+
+
+class PermitStore(Protocol):
+    """Hands out permits, and takes them back by what became of the call.
+
+    Each result is a future, which is done at once where nothing has to be waited for. It fails with StoreHeld or
+    StoreUnusable.
+    """
+
+    def claim(self, request: PermitRequest) -> asyncio.Future[Claim]:
+        """Take a permit that is free, or reserve for a person one whose return is known; the address has a say too."""
+
+    def replied(self, use: PermitUse, remaining: int | None) -> asyncio.Future[EndpointState]:
+        """A reply came: the permit is back when it has cooled. By the exchange `remaining` calls are left."""
+
+    def refused(self, use: PermitUse, retry_after: float | None) -> asyncio.Future[EndpointState]:
+        """A 429 came: everybody's permits of this endpoint are halved."""
+
+    def unanswered(self, use: PermitUse) -> asyncio.Future[EndpointState]:
+        """The call was given up; it may still arrive."""
+
+    def unused(self, use: PermitUse) -> asyncio.Future[EndpointState]:
+        """Nothing was sent."""
+
+    def rename_account(self, before: str, after: str) -> asyncio.Future[None]:
+        """Count this process's uses for another account, which its own is known to be; pauses hold for it as well."""
+
+    async def aclose(self) -> None:
+        """Let go of the store."""
+
+
+class MemoryPermits:
+    """Permits of this process alone, until it ends."""
+
+    def __init__(self, clock: Clock, random: Random) -> None:
+        self._clock = clock
+        self._random = random
+        self._owner = ""
+        self._use_numbers = count()
+        self._endpoints: dict[str, EndpointQuota] = {}
+        self._addresses: dict[str, AddressCalls] = {}
+        self._ended: list[tuple[PermitUse, float | None]] = []
+        self._renamed: list[tuple[str, str]] = []
+
+    def claim(self, request: PermitRequest) -> asyncio.Future[Claim]:
+        return self._run(self._claim, request, self._clock.monotonic())
+
+    def replied(self, use: PermitUse, remaining: int | None) -> asyncio.Future[EndpointState]:
+        now = self._clock.monotonic()
+        return self._run(self._end, use, now, COOLING_S, arrived_by=now, remaining=remaining)
+
+    def refused(self, use: PermitUse, retry_after: float | None) -> asyncio.Future[EndpointState]:
+        now = self._clock.monotonic()
+        return self._run(self._end, use, now, COOLING_S, arrived_by=now, pause=retry_after or WINDOW_S)
+
+    def unanswered(self, use: PermitUse) -> asyncio.Future[EndpointState]:
+        now = self._clock.monotonic()
+        return self._run(self._end, use, now, LOST_S, arrived_by=now + LATE_S)
+
+    def unused(self, use: PermitUse) -> asyncio.Future[EndpointState]:
+        return self._run(self._end, use, self._clock.monotonic(), 0.0, arrived_by=None)
+
+    def rename_account(self, before: str, after: str) -> asyncio.Future[None]:
+        return self._run(self._rename, f"{before}|", f"{after}|")
+
+    async def aclose(self) -> None: ...
+
+    def _claim(self, request: PermitRequest, now: float) -> Claim:
+        feed, calls, counted = request.feed, None, 0
+        with self._changing():
+            quota = self._quota(request.key, request.limit)
+            quota.drop_ended(now)
+            opening = quota.opening(self._owner, feed=feed, now=now)
+            if not opening.is_certain and self._end_uses_of_dead(quota, now):
+                opening = quota.opening(self._owner, feed=feed, now=now)
+            if opening.is_certain:
+                calls = self._calls(request.address)
+                self._count_ended(request.address, calls)
+                counted = calls.count(now)
+                opening = calls.opening(
+                    request.address_quota, counted, feed=feed, writes=request.writes, now=now, begins=opening.at
+                )
+            use = None
+            if opening.is_certain and calls is not None:
+                name, ends = f"{self._owner}/{next(self._use_numbers)}", opening.at + request.hold_s
+                quota.grants += 1
+                quota.uses[name] = Use(self._owner, opening.at, ends)
+                use = PermitUse(name, request, opening.at, quota.grants - len(quota.uses), calls.add(ends))
+            if feed:
+                quota.note_turn(self._owner, now, None if use is not None else opening.at)
+            self._keep_quota(request.key, quota)
+            if calls is not None:
+                self._keep_calls(request.address, calls)
+        if calls is None:
+            return Claim(None, opening.at - now, _state(quota, now))
+        self._ended = [ended for ended in self._ended if ended[0].request.address != request.address]
+        return Claim(use, opening.at - now, _state(quota, now), counted + (use is not None))
+
+    def _end(
+        self,
+        use: PermitUse,
+        now: float,
+        cools_s: float,
+        *,
+        arrived_by: float | None,
+        remaining: int | None = None,
+        pause: float | None = None,
+    ) -> EndpointState:
+        """End a use; `arrived_by` is when its call had arrived, None where nothing was sent, `pause` that of a 429."""
+        key = use.request.key
+        for before, after in self._renamed:
+            if key.startswith(before):
+                key = after + key.removeprefix(before)
+        with self._changing():
+            quota = self._quota(key, use.request.limit)
+            quota.end(use.name, now + cools_s)
+            if pause is not None:
+                quota.refuse(now, use.begins, pause)
+            elif remaining is not None and key == use.request.key and remaining < use.left_by_count(quota.grants):
+                quota.halve(now, use.begins)
+            self._keep_quota(key, quota)
+        self._ended.append((use, arrived_by))
+        return _state(quota, now)
+
+    def _rename(self, before: str, after: str) -> None:
+        self._renamed.append((before, after))
+        with self._changing():
+            for key in self._keys(before):
+                quota, former = self._quota(after + key.removeprefix(before)), self._quota(key)
+                quota.take_over(former, self._owner)
+                self._keep_quota(after + key.removeprefix(before), quota)
+                self._keep_quota(key, former)
+
+    def _count_ended(self, address: str, calls: AddressCalls) -> None:
+        """Count this process's calls that have ended by when they arrived; until now they count a little longer."""
+        for use, arrived_by in self._ended:
+            if use.request.address == address:
+                calls.remove(use.counts_until)
+                if arrived_by is not None:
+                    calls.add(arrived_by)
+
+    def _end_uses_of_dead(self, quota: EndpointQuota, now: float) -> bool:
+        """Let what dead processes hold cool from now on; whether there was any."""
+        return False
+
+    def _quota(self, key: str, limit: int = 1) -> EndpointQuota:
+        if (quota := self._endpoints.get(key)) is None:
+            quota = self._endpoints[key] = EndpointQuota(limit, random=self._random)
+        quota.limit = limit
+        return quota
+
+    def _calls(self, address: str) -> AddressCalls:
+        if (calls := self._addresses.get(address)) is None:
+            calls = self._addresses[address] = AddressCalls()
+        return calls
+
+    def _keys(self, prefix: str) -> list[str]:
+        return [key for key in self._endpoints if key.startswith(prefix)]
+
+    def _keep_quota(self, key: str, quota: EndpointQuota) -> None: ...
+
+    def _keep_calls(self, address: str, calls: AddressCalls) -> None: ...
+
+    def _changing(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def _run(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[Result]:
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        done.set_result(work(*args, **kwargs))
+        return done
+
+
+def _state(quota: EndpointQuota, now: float) -> EndpointState:
+    back_in_s = [use.ends - now for use in quota.uses.values()]
+    return EndpointState(back_in_s, quota.withheld, max(0.0, quota.paused_until - now), quota.restore_at - now)
