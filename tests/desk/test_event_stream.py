@@ -101,7 +101,7 @@ async def test_kills_and_restarts_neither_lose_nor_repeat(tmp_path: Path, seed: 
             simulation.exchange_state.advance(simulation.clock.wall_ms())
     simulation.exchange_state.stands_still = True
     await watcher.read(15)
-    await other.read(15)
+    await other.read(15, since=other.last or watcher.events[0].id)
     for reader in (watcher, other):
         for kind in (EventKind.FILL, EventKind.TRIGGER):
             repeated = [key for key, count in Counter(reader.ids(kind)).items() if count > 1]
