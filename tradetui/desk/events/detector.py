@@ -156,7 +156,7 @@ class AlertDetector:
         """`precision_of` gives the places of a symbol's prices and sizes, as far as they are known."""
         self._precision_of = precision_of
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
-        self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
+        self._orders: Snapshot[ProductRow[PendingOrder]] = Snapshot()
         self._triggers: Snapshot[ProductRow[TriggerOrder]] = Snapshot()
         self._positions: Snapshot[Position] = Snapshot()
         self._new_fills = NewRows[FuturesFill](a_change_is_new=False)
@@ -215,8 +215,7 @@ class AlertDetector:
         self._positions = snapshot
 
     def is_pending(self, row: ProductRow[FuturesFill]) -> bool:
-        orders = self._orders
-        return orders is not None and orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
+        return self._orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
 
     def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
         """Look at the link's state: one event where it is lost, one where it is back."""
@@ -270,7 +269,7 @@ class AlertDetector:
             is_cancelled = trigger_state(trigger.record) is TriggerState.CANCELLED
             if symbol in ("", name := trigger.record.symbol.upper()) and is_cancelled is (kind is not RuleKind.TRIGGER):
                 return trigger_sentence(trigger.record, None, self._precision_of(name))
-        for order in self._orders.rows if kind is RuleKind.ORDER_GONE and self._orders is not None else ():
+        for order in self._orders.rows if kind is RuleKind.ORDER_GONE else ():
             if symbol in ("", name := order.record.symbol.upper()):
                 return order_gone_sentence(order.record, order.record.base_volume or ZERO, self._precision_of(name))
         return ""
