@@ -97,7 +97,7 @@ def test_a_look_from_before_the_last_one_says_nothing(archive: Archive) -> None:
     log = log_of(archive)
     look(log, order(1), after_s=0)
     look(log, order(1), order(2), after_s=2)
-    look(log, order(1), after_s=1)  # it was sent before order 2 came
+    look(log, order(1, price="91"), after_s=1)  # it was sent before order 2 came
     for after_s in (4, 6, 8):
         look(log, order(2), after_s=after_s)
     assert states(log) == [("2", "new", False), ("1", "gone", False)]
@@ -172,11 +172,11 @@ def test_outcomes_that_could_not_be_entered_are_read_again(archive: Archive, tmp
         log = log_of(archive, journal=tmp_path / "journal.sqlite")
         journal.begin("a1", "account", "BTCUSDT", "reversal", {"title": "reverse"}, at)
         journal.step("a1", State.WITHDRAWN, {}, at)
-    archive.connection.execute("BEGIN IMMEDIATE")
-    with pytest.raises(sqlite3.OperationalError):
+        archive.connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError):
+            log.enter()
+        archive.connection.execute("ROLLBACK")
         log.enter()
-    archive.connection.execute("ROLLBACK")
-    log.enter()
     assert [event.kind for event in log.after(0)] == [EventKind.OUTCOME]
 
 
