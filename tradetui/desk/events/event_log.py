@@ -161,25 +161,12 @@ class JournalSteps:
         self._location = location
         self._written_marks: dict[Path, object] = {}
 
-    def newest_numbers(self) -> dict[str, int]:
-        """The number of the newest step of each journal, by the journal's name.
+    def outcomes_after(self, number_of: Callable[[str], int], *, all_files: bool = False) -> list[JournalStep]:
+        """The outcomes written after a number for each journal's name; a file that is as it was gives none.
 
-        Raises sqlite3.Error where a journal cannot be read now: left out, all of its outcomes would be new later.
+        A journal that cannot be read now is left for the next time, or raises sqlite3.Error where `all_files` are
+        needed; one that is damaged is left to the session that opens it, which says so.
         """
-        numbers = {}
-        for file in self._files():
-            try:
-                with closing(connect_existing(file, read_only=True)) as connection:
-                    (journal,) = connection.execute("SELECT id FROM identity").fetchone()
-                    (numbers[journal],) = connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
-            except (sqlite3.Error, TypeError) as problem:
-                if not is_damage(problem):
-                    raise sqlite3.OperationalError(f"{file} cannot be read: {problem}") from problem
-                continue  # a session that opens it says what is wrong with it
-        return numbers
-
-    def outcomes_after(self, number_of: Callable[[str], int]) -> list[JournalStep]:
-        """The outcomes written after a number for each journal's name; a file that is as it was gives none."""
         steps: list[JournalStep] = []
         for file in self._files():
             mark = written_mark(file)
@@ -188,16 +175,15 @@ class JournalSteps:
             try:
                 with closing(connect_existing(file, read_only=True)) as connection:
                     (journal,) = connection.execute("SELECT id FROM identity").fetchone()
-                    rows = connection.execute(
-                        "SELECT number, intent, state, at_ms, told FROM event WHERE number > ? ORDER BY number",
-                        (number_of(journal),),
-                    ).fetchall()
-                    for number, intent, state, at_ms, text in rows:
-                        if state in OUTCOMES:
-                            details = {"title": _title(connection, intent), **json.loads(text)}
-                            step = {"intent": intent, "state": state, **details}
-                            steps.append(JournalStep(journal, number, at_ms, step))
-            except (sqlite3.Error, TypeError, ValueError):
+                    rows = connection.execute(_STEPS, (number_of(journal),)).fetchall()
+                for number, intent, state, at_ms, text, first_text in rows:
+                    if state in OUTCOMES:
+                        title = str(json.loads(first_text).get("title", intent))
+                        details = {"intent": intent, "state": state, "title": title, **json.loads(text)}
+                        steps.append(JournalStep(journal, number, at_ms, details))
+            except (sqlite3.Error, TypeError, ValueError) as problem:
+                if all_files and not is_damage(problem):
+                    raise sqlite3.OperationalError(f"{file} cannot be read: {problem}") from problem
                 continue
             self._written_marks[file] = mark
         return steps
@@ -211,11 +197,6 @@ class JournalSteps:
         return [file for file in (location.file, *location.former_files) if file.exists()]
 
 
-def _title(connection: sqlite3.Connection, intent: str) -> str:
-    row = connection.execute("SELECT told FROM event WHERE intent = ? ORDER BY number LIMIT 1", (intent,)).fetchone()
-    return str(json.loads(row[0]).get("title", intent))
-
-
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""
 SEEN_EVERY_MS: Final = 10_000
@@ -226,6 +207,11 @@ _FILLS: Final = (
     " WHERE {condition} ORDER BY time, ordinal"
 )
 _INSERT: Final = "INSERT OR IGNORE INTO account_event (kind, product_type, id, time, body) VALUES (?, ?, ?, ?, ?)"
+_STEPS: Final = (
+    "SELECT number, intent, state, at_ms, told,"
+    " (SELECT told FROM event AS first WHERE first.intent = event.intent ORDER BY number LIMIT 1)"
+    " FROM event WHERE number > ? ORDER BY number"
+)
 _UNENDED: Final = frozenset({TriggerState.WAITING, TriggerState.EXECUTING})
 _RECORDS: Final = "record"
 
@@ -265,9 +251,10 @@ class EventLog:
             if row is None:
                 row = (new_name(), now_ms)
                 connection.execute("INSERT INTO event_log VALUES (?, ?)", row)
-                marks = {_journal_mark(journal): number for journal, number in journals.newest_numbers().items()}
-                marks[_RECORDS] = _newest(connection, "record.rowid")
-                _set_marks(connection, marks)
+                # Left out now, all outcomes of a journal would be new later.
+                outcomes = journals.outcomes_after(lambda _: 0, all_files=True)
+                _set_marks(connection, {_journal_mark(outcome.journal): outcome.number for outcome in outcomes})
+                _set_marks(connection, {_RECORDS: _newest(connection, "record.rowid")})
             connection.execute(
                 "DELETE FROM account_event WHERE kind = ? AND time < ?", (EventKind.ORDER, now_ms - ORDERS_KEPT_MS)
             )
