@@ -16,7 +16,7 @@ from tests.trading.position_fills import USDT, fill
 from tests.wire.model_rows import ROWS, one
 from tradetui.desk.feeds.fills.corrections import halves
 from tradetui.desk.feeds.positions import held_sizes
-from tradetui.desk.reversal.market_state import _rests
+from tradetui.desk.reversal.market_state import _may_fill
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.fill_terms import effect_of_trigger, terms_of
 from tradetui.trading.holdings import Legs
@@ -104,7 +104,7 @@ EXERCISED = {
     "desk/reversal/tracking/order_reads.py:OrderReads._orders_by_source": SOURCE,
     "desk/reversal/tracking/order_reads.py:OrderReads._look_up": SOURCE,
     "desk/reversal/tracking/order_reads.py:_is_ours": SOURCE,
-    "desk/reversal/market_state.py:_rests": WORDLESS,
+    "desk/reversal/market_state.py:_may_fill": WORDLESS,
     "desk/feeds/fills/corrections.py:halves": WORDLESS,
     "desk/feeds/positions.py:PositionsReader._read_from_fills": FEED,
     "desk/feeds/positions.py:_doubted": FEED,
@@ -229,7 +229,7 @@ def row_of(name: str, **changes: object) -> Any:
 @pytest.mark.parametrize(
     ("decided", "as_nothing"),
     [
-        (lambda: _rests(row_of("futures.pending_orders", status="resting")), True),  # it may still fill
+        (lambda: _may_fill(row_of("futures.pending_orders", status="resting")), True),  # it may still fill
         (lambda: len(halves(*([ProductRow(USDT, fill("buy", "sideways", "1"))] * 2))), 1),
         (
             lambda: held_sizes(Reply((row_of("futures.positions", symbol="BTCUSDT", holdSide="sideways", total="1"),))),

@@ -114,7 +114,7 @@ def never_corrected(patch: Patch) -> None:
 
 
 def an_order_that_is_over_rests(patch: Patch) -> None:
-    patch(market_state, "_rests", lambda order: True)
+    patch(market_state, "_may_fill", lambda order: True)
 
 
 def a_fill_counts_as_it_came_first(patch: Patch) -> None:

@@ -1,7 +1,7 @@
-"""The one way a reversal is sent: previewed, guarded, read again, journalled, sent once, and followed to its end.
+"""The only way to send a reversal: preview, check, read again, write to the journal, send once, follow to the end.
 
-Each part has a file of its own: `market_state` reads, `pretrade_checks` guards, `sending` journals and sends,
-`tracking` follows, `intent_watch` takes up what was left behind. Here is the order in which they come.
+Each step has its own file: `market_state` reads, `pretrade_checks` checks, `sending` writes to the journal and sends,
+`tracking` follows, and `intent_watch` resumes unfinished reversals. This file calls them in order.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from tradetui.wire.enums import PositionMode, Side
 __all__ = ["Execution", "NotConfirmed"]
 
 READING_AGAIN_S: Final = 20.0
-"""Reading again before sending takes a second; what it rests on must be three seconds old at most."""
+"""Reading again before sending takes about a second; a request is not sent on facts older than three seconds."""
 CONFIRMING_S: Final = 120.0
-"""Longer than all that a confirmation waits for."""
+"""Longer than all waits of a confirmation together."""
 
 
 class Execution:
-    """Reversals of one account. There is no such object in monitor mode."""
+    """Reversals of one account. In monitor mode this object does not exist."""
 
     def __init__(self, client: TradingClient, settings: DeskSettings, clock: Clock, intents: Intents) -> None:
-        """Nothing is sent before the journal of the intents is open."""
+        """Create the parts; nothing is sent before the journal of the intents is open."""
         self.intents = intents
         intents.uid = settings.uid
         self.key_reads_only = False
@@ -60,7 +60,7 @@ class Execution:
         self._reads = OrderReads(client, self._market_state)
         self._tracker = OutcomeTracker(self._reads, self._market_state, self.intents, clock)
         self._sendings: dict[str, Sending] = {}
-        """The attempts of this session that have not ended, by their intent."""
+        """This session's attempts that have not ended, by intent."""
         self._tasks = BackgroundTasks()
         self.followed = FollowedReversals(self._tracker, clock, self._tasks)
         self._watch = IntentWatch(
@@ -70,19 +70,22 @@ class Execution:
     # The journal
 
     async def open_journal(self, account: str, location: JournalLocation, uid: str | None = None) -> None:
-        """Open the account's journal and take up every intent where it stands; trouble with it disables sending.
+        """Open the account's journal and resume every open intent; trouble with the journal disables sending.
 
-        So does a `uid` that is not the one the profile names: the key of one account must not trade for another.
+        A `uid` other than the profile's disables it too: the key of one account must not trade for another.
         """
         self.intents.note_key_owner(uid)
         self.intents.uid = uid or self.intents.uid
         await self.intents.open(account, location)
         self._tasks.begin(self._recall_if_readable())
-        # A journal whose loss is accepted later is watched as well.
+        # A journal whose loss is accepted later has to be watched as well.
         self._tasks.begin(self._watch.run())
 
     async def stop(self) -> None:
-        """End following; what is open stays open in the journal, and what has not left does not leave any more."""
+        """Stop following.
+
+        Open intents stay open in the journal, and a request that has not left is not sent any more.
+        """
         for sending in self._sendings.values():
             sending.abandon()
         try:
@@ -93,7 +96,7 @@ class Execution:
     # The limits
 
     def use_limits_of(self, settings: DeskSettings) -> None:
-        """Hold every reversal that has not left to other limits, from now on."""
+        """Apply these limits to every reversal that has not left yet."""
         self.settings = self.settings.with_limits_of(settings)
 
     # Preview
@@ -121,21 +124,21 @@ class Execution:
         return fresh
 
     async def _recall_if_readable(self) -> None:
-        """Recall as far as the journal can be read: an unreadable one prevents confirming, not the preview."""
+        """Recall a contradiction if the journal is readable: an unreadable one prevents confirming, but no preview."""
         with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
             await self._recall_contradiction()
 
     async def _recall_contradiction(self) -> None:
-        """Take over what an earlier reversal of the account, of any process, showed of its fills; raises Withheld."""
+        """Take the contradiction that an earlier reversal of the account found in its fills; raises Withheld."""
         self._market_state.contradiction = await self.intents.contradiction()
 
     @property
     def contradiction(self) -> str:
-        """Why sums of this account's hedge-mode fills do not show what is held; empty while nothing says so."""
+        """Why sums of this account's hedge-mode fills are not its positions; empty unless a reversal showed it."""
         return self._market_state.contradiction
 
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
-        """Every reason confirming is disabled now; that the key is another account's alone, where it is."""
+        """Return all reasons why confirming is disabled now; if the key is another account's, only that one."""
         if self.intents.other_owner:
             return (self.intents.other_owner,)
         symbol, product_type = preview.target.symbol, preview.target.product_type
@@ -155,11 +158,11 @@ class Execution:
     async def confirm(self, shown: Preview, typed: str = "", departure: Departure | None = None) -> Sent:
         """Read again, compare, write the intent, send once, and begin to follow it.
 
-        `departure` withdraws it until its first byte leaves. It runs in a task of its own: should the caller be
-        cancelled, a request that has not left does not leave, and one that has left is followed all the same.
+        `departure` can withdraw it until its first byte leaves. The work runs in its own task: if the caller is
+        cancelled, a request that has not left does not leave, and one that has left is followed.
 
-        Raises NotConfirmed for a check, a change since the preview, or the journal, with nothing sent; NotSent,
-        Rejected and their like where the exchange did not take it, with nothing done.
+        Raises NotConfirmed if a check, a change since the preview or the journal prevents sending. Raises NotSent,
+        Rejected or a similar error if the exchange did not take the request. After each of these nothing was done.
         """
         sending = self._begin_attempt(shown, typed, departure or Departure())
         task: asyncio.Task[Sent] = self._tasks.begin(self._read_and_send(sending, shown, typed))
@@ -172,17 +175,17 @@ class Execution:
         except BaseException as problem:
             sending.abandon()
             if is_cancelled(problem):
-                raise  # the caller went away: the task goes on by itself
+                raise  # the caller went away; the task continues
             if task.done() and not task.cancelled():
                 return task.result()
-            # It hangs, or was cancelled before its first step: whether its request has left is known all the same.
+            # The task hangs, or was cancelled before its first step. `departure` knows whether the request has left.
             task.cancel()
             sent = sending.after_failure(problem)
         self.followed.track(sent)
         return sent
 
     def _begin_attempt(self, shown: Preview, typed: str, departure: Departure) -> Sending:
-        """One attempt for a symbol at a time; raises NotConfirmed where a check, or another attempt, is against it."""
+        """Begin the only attempt for a symbol; raises NotConfirmed if a check fails or another attempt is running."""
         if reasons := self.blocking_reasons(shown, typed):
             raise NotConfirmed(reasons, shown)
         if departure.withdrawn:
@@ -208,7 +211,7 @@ class Execution:
         return sending
 
     async def _read_and_send(self, sending: Sending, shown: Preview, typed: str) -> Sent:
-        """The whole of an attempt; what fails in an unforeseen way is followed wherever its request may have left."""
+        """Run one attempt; after an unexpected error, follow it if its request may have left."""
         try:
             fresh, before_reading = await self._read_before_sending(shown, typed)
             sent = await sending.send(fresh, before_reading)
@@ -222,7 +225,7 @@ class Execution:
         return sent
 
     async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
-        """The preview as it is now, and the journal's newest event before it was read; raises NotConfirmed."""
+        """Return the preview as it is now, and the journal's newest event before it was read; raises NotConfirmed."""
         try:
             async with asyncio.timeout(READING_AGAIN_S):
                 before_reading = await self.intents.last_event()
@@ -254,8 +257,9 @@ class Execution:
     async def ends_of(
         self, chosen: Callable[[frozenset[str]], Awaitable[frozenset[str]]]
     ) -> list[tuple[Sent, Progress]]:
-        """The ends of those reversals that `chosen` gives back of all that are settled, and that no process is about
-        to show; empty while the journal cannot be read. A row of an old version that cannot be read is left out.
+        """Return settled reversals whose outcome no session shows; `chosen` selects among their ids.
+
+        Empty while the journal cannot be read. An unreadable row of an old version is left out.
         """
         ends: list[tuple[Sent, Progress]] = []
         with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
@@ -270,15 +274,15 @@ class Execution:
         return ends
 
     async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
-        """Each progress until the outcome is settled and named, or until it is left open after a while.
+        """Yield each progress until the outcome is settled, or until the reversal is left open after a while.
 
-        Whoever follows may stop at any time: the search goes on behind, for as long as the session lasts.
+        The caller may stop at any time; the search continues for as long as the session lasts.
         """
         async for progress in self.followed.track(sent).updates():
             yield progress
 
     def reason_against_release(self, intent: Intent) -> str | None:
-        """Why a reversal cannot be given free yet, None where it can."""
+        """Return why a reversal cannot be released yet; None if it can."""
         if pending := self._tracker.pending(intent.id):
             return f"Its order is still live at the exchange ({pending}): cancel it there first."
         left_s = math.ceil(ABSENCE_S - self._tracker.waited_s(intent))
@@ -291,10 +295,10 @@ class Execution:
         return None
 
     async def release(self, intent: str, why: str) -> None:
-        """Free a symbol whose outcome stays unknown; the trader's own deliberate step, journalled.
+        """Release a symbol whose outcome stays unknown, at the trader's request; the journal records it.
 
-        What its fills showed of the account's outlives that. Released once more, it is taken back as well. Raises
-        Withheld where the request may still be under way: its effect would be taken for the next one's.
+        A contradiction found in its fills outlives the release; a second release takes it back. Raises Withheld while
+        the request may still be under way: its effect would be taken for that of the next reversal.
         """
         read = await self.intents.read(intent)
         if reason := self.reason_against_release(read):
@@ -303,7 +307,7 @@ class Execution:
         if state in ENDED and read.contradiction:
             details["contradiction"] = ""  # fills are trusted again
         if state is State.SETTLED:
-            # An end that rests on fills in doubt is none: it is corrected before it is released.
+            # An outcome from doubtful fills is not valid: it is corrected before it is released.
             await self.intents.step(intent, State.CORRECTED, details, prior=state)
             state = State.CORRECTED
         await self.intents.step(intent, State.RELEASED, details, prior=state)

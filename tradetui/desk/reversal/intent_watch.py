@@ -1,4 +1,4 @@
-"""Looks after an account's open intents: takes up what was left behind, and sees what other processes do."""
+"""Watches an account's open intents: resumes abandoned ones, and notices the steps of other processes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tradetui.exchange.clock import Clock
 _log = logging.getLogger(__name__)
 
 OTHERS_FOLLOW_S: Final = 5.0
-"""An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
+"""After an intent stood still for this long, every process follows it, because its sender may be gone."""
 STANDS_STILL_S: Final = 120.0
 STEP_S: Final = 20.0
-"""A step that takes longer is cancelled, and repeated in its turn."""
+"""A step that takes longer is cancelled, and repeated at its next turn."""
 _LONGEST_PAUSE_S: Final = 30.0
-"""A step that keeps failing is repeated after ever longer pauses, up to this."""
+"""A failing step is repeated after growing pauses, up to this."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Why a step failed last, and how long it rests from when on; monotonic seconds."""
+    """Why a step last failed, when, and how long it is paused; times in monotonic seconds."""
 
     reason: str
     since_s: float
@@ -38,7 +38,7 @@ class _Failure:
 
 
 class IntentWatch:
-    """Runs for as long as a session has a journal."""
+    """Runs while a session has a journal."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class IntentWatch:
         sendings: Collection[str],
         looked: Callable[[], Awaitable[None]],
     ) -> None:
-        """`sendings` holds the intents being sent by this session, as they come and go; `looked` follows each look."""
+        """`sendings` is the live collection of intents that this session is sending; `looked` runs after each look."""
         self._intents = intents
         self._followed = followed
         self._tasks = tasks
@@ -61,27 +61,27 @@ class IntentWatch:
         self._failures: dict[Callable[[bool], Awaitable[None]], _Failure] = {}
 
     async def run(self) -> None:
-        """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
+        """Resume abandoned intents; notice within a second when other processes lock, begin, settle or abandon one."""
         not_done = {self._take_up, self._watch_what_was_inferred}
         for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
-            if self._rests(step):
+            if self._is_paused(step):
                 continue
             try:
                 async with asyncio.timeout(STEP_S):
                     await step(step in not_done)
             except Withheld:
-                pass  # there is no journal to be used yet
+                pass  # there is no usable journal yet
             except asyncio.CancelledError as problem:
                 if is_cancelled(problem):
                     raise
-            except Exception as problem:  # the next look says what is wrong with the journal
+            except Exception as problem:  # the next look reports what is wrong with the journal
                 self._failed(step, f"{type(problem).__name__}: {problem}")
             else:
                 not_done.discard(step)
                 self._failures.pop(step, None)
 
-    def _rests(self, step: Callable[[bool], Awaitable[None]]) -> bool:
-        """Whether a step that failed waits for its next turn; looking around, which paces the others, never does."""
+    def _is_paused(self, step: Callable[[bool], Awaitable[None]]) -> bool:
+        """Whether a failed step is paused; `_look_around` paces the others, so it never is."""
         failure = self._failures.get(step)
         if failure is None or step == self._look_around:
             return False
@@ -101,9 +101,9 @@ class IntentWatch:
         await self._looked()
 
     async def _take_up(self, first: bool) -> None:
-        """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
+        """Follow every intent that no task here follows and that has stood still long enough; at first, every one."""
         at_least_s = 0.0 if first else OTHERS_FOLLOW_S
-        # One that was being sent when reading began may be over since: the row that was read does not say so.
+        # An intent that was being sent when the read began may have ended since; the row that was read is older.
         known = {*self._taken_up, *self._sendings}
         if not first and self._intents.open_scopes.ids() <= known:
             return
@@ -121,7 +121,7 @@ class IntentWatch:
     async def _take_up_one(self, intent: Intent) -> None:
         try:
             if intent.state is not State.INTENDED:
-                # It is looked for at once: what is seen of it settles it, whoever sent it.
+                # Follow it at once: evidence about its order settles it, whoever sent it.
                 self._followed.track(sent_of(intent))
             async with asyncio.timeout(STANDS_STILL_S):
                 await self._write_what_was_left_behind(intent)
@@ -138,7 +138,7 @@ class IntentWatch:
         await self._intents.refresh()
 
     async def _watch_what_was_inferred(self, first: bool) -> None:
-        """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
+        """Continue to watch reversals settled as inferred before this session: a later fill would correct them."""
         if not first:
             return
         later_scopes: set[str] = set()

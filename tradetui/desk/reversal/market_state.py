@@ -1,8 +1,9 @@
-"""Reads the account and the market anew for a reversal: for its preview, before it is sent, and once it has ended.
+"""Reads account and market anew for a reversal: for its preview, before it is sent, and after it has ended.
 
-What a preview must know fails it where it cannot be read. What only estimates rest on is left out instead.
+If a fact that the preview needs cannot be read, the preview fails. A fact that only estimates need is left out.
 
-Orders the exchange has shown, by clientOid: one shown once, however shortly, proves that the request was taken.
+Also remembers orders that the exchange has shown, by clientOid: one shown once, however briefly, proves that the
+request was taken.
 """
 
 from __future__ import annotations
@@ -40,25 +41,25 @@ from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.text import counted
 
 _MOST_ORDERS: Final = 500
-"""How many orders are remembered, the newest ones; a reversal is found for as long as it is among them."""
+"""Number of orders remembered, the newest ones; a reversal is found while its order is among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedOrder:
-    """An order's id at the exchange, and its size in the base coin where that is known."""
+    """An order's id at the exchange, and its size in the base coin if known."""
 
     order_id: str
     size: Decimal | None
 
 
 class ObservedOrders:
-    """Remembers every order as soon as it is read, whatever becomes of the reads around it."""
+    """Remembers every order as soon as it is read, even if the other reads of that look fail."""
 
     def __init__(self) -> None:
         self._orders: dict[str, ObservedOrder] = {}
 
     def remember(self, client_oid: str | None, order_id: str, size: Decimal | None) -> None:
-        """Keep an order that was just read; without a clientOid nobody would ask for it."""
+        """Remember an order that was just read; an order without a clientOid is never looked up."""
         if not client_oid:
             return
         earlier = self._orders.pop(client_oid, None)
@@ -73,26 +74,26 @@ class ObservedOrders:
 _Row = TypeVar("_Row", Contract, Ticker)
 _NOT_OFFERED = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
-"""Fills of the minute before the newest one are known by id: others of that minute may still come in."""
+"""Ids of fills are known from one minute before the newest fill on; later fills of that minute may still be booked."""
 MARKET_S: Final = 1.5
-"""Nothing waits longer for bid and ask, without which estimates are made at the mark, nor for a contract once more."""
+"""Longest wait for bid and ask, without which estimates use the mark price, and for rereading a contract."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The positions of a product type, their source, and the newest fill of the symbol."""
+    """The positions of a product type, and the newest fills of the symbol."""
 
     positions: tuple[Position, ...]
     fills: tuple[FuturesFill, ...]
     unread: int = 0
-    """Rows of positions or fills that could not be read."""
+    """Number of rows of positions or fills that could not be read."""
     server_ms: int | None = None
-    """The exchange's time of the oldest reply in it; None where one of them had none."""
+    """The exchange's time of the oldest of these replies; None if one of them had no time."""
     doubts: Mapping[str, str] = field(default_factory=dict)
-    """By symbol, why it is not what the fills sum up to that positions are summed from."""
+    """By symbol, why its position may not be the sum of its fills."""
 
     def doubt(self, symbol: str) -> str:
-        """Why a symbol's position is not known; empty where it is."""
+        """Return why a symbol's position is not known; empty if it is."""
         return doubt_of_held(self.positions, symbol) or self.doubts.get(symbol.upper(), "")
 
     @property
@@ -105,7 +106,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class _ChangingFacts:
-    """The facts of a preview that may have changed a moment later."""
+    """The facts of a preview that may change within moments."""
 
     held: Held
     orders: Sequence[PendingOrder]
@@ -117,19 +118,19 @@ class _ChangingFacts:
 
 
 class _Stops(NamedTuple):
-    """A symbol's live stops, None where they are not offered; and how many rows of stops cannot be read."""
+    """A symbol's live stops, None if the exchange does not offer them; and the number of unreadable rows of stops."""
 
     rows: tuple[TriggerOrder, ...] | None
     unread: int
 
     @property
     def whole_rows(self) -> tuple[TriggerOrder, ...] | None:
-        """The rows where each could be read, else None: the one nearest to its price may be among the others."""
+        """The rows if all could be read, else None: an unreadable one may be the nearest stop."""
         return None if self.unread else self.rows
 
 
 class MarketState:
-    """Reads for a person: they go ahead of polling, and one that fails for a passing reason is tried once more."""
+    """Reads for a person: these reads go ahead of polling, and a temporary failure is retried once."""
 
     def __init__(self, client: ExchangeReader, settings: DeskSettings, clock: Clock) -> None:
         self._client = client
@@ -138,10 +139,10 @@ class MarketState:
         self._readers: dict[ProductType, PositionsReader] = {}
         self.observed_orders = ObservedOrders()
         self.contradiction = ""
-        """Why sums of this account's hedge-mode fills do not show what is held; empty while nothing says so."""
+        """Why sums of this account's hedge-mode fills are not its positions; empty unless a reversal showed it."""
 
     async def preview(self, target: Target) -> Preview:
-        """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
+        """Read everything that a preview shows; raises `ExchangeError` if a fact that it needs cannot be read."""
         product_type = target.product_type or await self._product_type_of(target.symbol)
         symbol = target.symbol.upper()
         async with ReadGroup() as group:
@@ -152,7 +153,7 @@ class MarketState:
         return await self._preview(target, product_type, stops, facts)
 
     async def reread(self, shown: Preview) -> Preview:
-        """Read again all that may make a preview untrue; live stops are as they were shown."""
+        """Read again all facts that may have changed; live stops stay as shown."""
         product_type = shown.target.product_type
         assert product_type is not None
         facts = await self._what_may_change(product_type, shown.target.symbol, contract_within_s=MARKET_S)
@@ -188,7 +189,7 @@ class MarketState:
             try:
                 plan = plan_reversal(self._params(target, product_type, symbol, coin, mode, held.positions))
             except CannotReverse as cannot:
-                # What is not held may be in the rows that could not be read.
+                # A position that seems to be missing may be in an unreadable row.
                 reason = "" if held.unread else f"{cannot}."
         of_symbol = [leg for leg in held.positions if leg.symbol == symbol]
         position = next((leg for leg in of_symbol if plan is None or leg.is_long == plan.reverses_long), None)
@@ -224,7 +225,7 @@ class MarketState:
         )
 
     async def held(self, product_type: ProductType, symbol: str) -> Held:
-        """The positions now and the newest page of the symbol's fills, newest first, each once."""
+        """Return the positions and the newest page of the symbol's fills, newest first, without repetitions."""
         if (reader := self._readers.get(product_type)) is None:
             reader = self._readers[product_type] = PositionsReader(self._client, [product_type])
         async with ReadGroup() as group:
@@ -244,9 +245,9 @@ class MarketState:
     async def read_aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]
     ) -> Aftermath:
-        """The symbol's orders and live stops after the end, seen from the holdings, and the costs and risks.
+        """Return the symbol's orders and live stops after the end, compared with the holdings, and the costs and risks.
 
-        `positions` are those of the product type, `fills` all of our own order, none where they are not all known.
+        `positions` are those of the product type, `fills` all of our own order, or none if some are unknown.
         Raises `ExchangeError`.
         """
         product_type, symbol = plan.params.product_type, plan.params.symbol
@@ -278,7 +279,7 @@ class MarketState:
         return (await self._orders_and_unread(product_type, symbol))[0]
 
     async def _orders_and_unread(self, product_type: ProductType, symbol: str) -> tuple[Sequence[PendingOrder], int]:
-        """The symbol's resting orders, and how many rows of orders cannot be read."""
+        """Return the symbol's open orders, and the number of unreadable rows of orders."""
         unread = 0
 
         async def resting(status: str) -> list[PendingOrder]:
@@ -292,24 +293,25 @@ class MarketState:
                 unread += len(reply.undecodable_rows)
             return orders
 
-        # One that begins to fill meanwhile may be in neither; reading again before sending finds it, and says so.
-        # Where one fails the other is waited for all the same: an order that it shows is remembered.
+        # An order that begins to fill between the reads may be in neither; the read before sending finds it and
+        # reports it.
+        # If one read fails, the other still runs to its end, so that the orders that it shows are remembered.
         parts = await asyncio.gather(resting("live"), resting("partially_filled"), return_exceptions=True)
         orders: dict[str, PendingOrder] = {}
         for part in parts:
             if isinstance(part, BaseException):
                 raise part
-            orders |= {order.order_id: order for order in part if same(order.symbol, symbol) and _rests(order)}
+            orders |= {order.order_id: order for order in part if same(order.symbol, symbol) and _may_fill(order)}
         return tuple(orders.values()), unread
 
     async def _accounts(self, product_type: ProductType) -> Sequence[FuturesAccount]:
-        """Each coin's account; of rows of one coin that differ none is believed."""
+        """Return each coin's account; if rows of one coin differ, none is believed."""
         return without_repeated_coins(await self._client.futures.accounts(product_type=product_type)).rows
 
     async def _mode(
         self, held: Held, orders: Sequence[PendingOrder], product_type: ProductType, symbol: str, coin: str | None
     ) -> tuple[PositionMode | None, str]:
-        """The position mode and its source; the account is asked where nothing of it shows one."""
+        """Return the position mode and its source; the account is asked only if nothing else shows the mode."""
         newest_fill = held.fills[0] if held.fills else None
         mode, mode_from = mode_of(held.positions, orders, newest_fill)
         if mode is not None or coin is None:
@@ -366,7 +368,7 @@ class MarketState:
 async def _row_if_read(
     read: Callable[[], Awaitable[Reply[_Row]]], symbol: str, *, within_s: float | None
 ) -> _Row | None:
-    """The symbol's row; None where it cannot be read in time, since only estimates and limits rest on it."""
+    """Return the symbol's row; None if it cannot be read in time, because only estimates and limits need it."""
     try:
         async with asyncio.timeout(within_s):
             rows = (await read()).rows
@@ -384,9 +386,9 @@ def _margin_coin(
 
 
 def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -> tuple[Decimal | None, PriceSource]:
-    """The price at which both market orders would fill, and which one that is.
+    """Return the price that both market orders would be filled at, and its source.
 
-    Reversing a long leg sells into the bid, reversing a short one buys at the ask.
+    Reversing a long leg sells at the bid, reversing a short one buys at the ask.
     """
     marks = (leg.mark for leg in held.positions if leg.symbol == symbol and leg.record is not None)
     prices: list[tuple[Decimal | None, PriceSource]] = [(mark, PriceSource.MARK) for mark in marks]
@@ -394,12 +396,12 @@ def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -
         hit = (ticker.bid_pr, PriceSource.BID) if plan.reverses_long else (ticker.ask_pr, PriceSource.ASK)
         prices = [hit, *prices, (ticker.last_pr, PriceSource.LAST)]
     prices += ((fill.price, PriceSource.FILL) for fill in held.fills[:1])
-    # Zero and less stand for a price that is not there: held to a limit, they would let everything pass.
+    # A price of zero or less means that there is none: compared with a limit, it would allow everything.
     return next(((price, source) for price, source in prices if price and price > 0), (None, PriceSource.FILL))
 
 
 def _names_its_leg(newest_fill: FuturesFill | None) -> bool:
-    """Whether the `side` of fills names a leg now; in one-way mode it is a direction on every exchange."""
+    """Whether the `side` of fills names a leg now; in one-way mode it is always the direction of the trade."""
     return newest_fill is not None and terms_of(newest_fill).mode is not PositionMode.ONE_WAY
 
 
@@ -410,13 +412,13 @@ def _unread_rows(held: Held) -> str:
 
 
 def _not_shown(unread: int) -> Iterator[str]:
-    """What is missing among the resting orders and stops of a preview."""
+    """Describe the unreadable orders and stops of a preview."""
     if unread:
         yield f"{counted(unread, 'row')} of orders and stops cannot be read: what they do is not shown"
 
 
 def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_from: str, coin: str | None) -> str:
-    """The unknown facts without which nothing can be planned; empty where all are known."""
+    """Return which unknown fact prevents planning; empty if none does."""
     if doubt := held.doubt(symbol):
         return f"The position in {symbol} is not certain: {doubt}."
     if mode is None:
@@ -424,7 +426,7 @@ def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_fr
     return "The margin coin is not known." if coin is None else ""
 
 
-def _rests(order: PendingOrder) -> bool:
-    """Whether an order may still fill; one in a state that nobody knows may."""
+def _may_fill(order: PendingOrder) -> bool:
+    """Whether an order may still fill; an unknown status means that it may."""
     status = known(OrderStatus, order.status)
     return status is None or not status.is_over

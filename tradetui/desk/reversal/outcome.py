@@ -1,6 +1,6 @@
-"""How a reversal that was sent ended, how far the search for its end is, and which orders it left against itself.
+"""The outcome of a sent reversal, the stage of the search for it, and the orders that it left against itself.
 
-Alerts and the journal read these words; decisions are made by them, never by the sentence beside them.
+Alerts and the journal read these values. Decisions use them, never the sentence beside them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-if TYPE_CHECKING:  # alerts, which read the words alone, are there before the first rows
+if TYPE_CHECKING:  # alerts need these values only, and load before the first rows
     from tradetui.trading.holdings import Holdings
     from tradetui.trading.orders_after_reversal import OrderImpact
     from tradetui.trading.reversal import ReversalPlan
 
 LONGEST_READ_S: Final = 5.0
-"""A read that ends later than this after an order was seen began after that: an order which it lacks is gone."""
+"""Longest duration of a read: if one ends later than this after an order was seen and lacks it, the order is gone."""
 
 
 class Outcome(StrEnum):
@@ -29,32 +29,30 @@ class Outcome(StrEnum):
     LIQUIDATED = "liquidated"
     MODE_CHANGED = "mode changed"
     NOT_DONE = "not done"
-    """The exchange refused it, and no order with its id is seen: what was traded is the work of other orders."""
+    """The exchange refused it, and no order with its id is seen: other orders made the trades."""
     OTHER = "not as previewed"
 
     @classmethod
     def _missing_(cls, value: object) -> Outcome:
-        """A value that other versions wrote into the journal."""
+        """Map a value written by another version to `OTHER`."""
         return cls.OTHER
 
 
 class SearchStage(StrEnum):
-    """How far the search for the outcome is."""
-
     SEARCHING = "searching"
-    """Nothing is known of the order yet, or what was read cannot be used."""
+    """Nothing is known of the order yet, or the replies cannot be used."""
     SO_FAR = "so far"
-    """Something of it is seen: a part that has filled, or an effect that may not be all of it."""
+    """A part of it is seen: some fills, or an effect that may not be complete."""
     LEFT_OPEN = "left open"
-    """A while has passed without an end. The search goes on behind, and the symbol stays locked."""
+    """A while has passed without an end. The search continues in the background, and the symbol stays locked."""
     CORRECTED = "corrected"
-    """It was settled, and the order went on filling: it is locked again and followed to its end."""
+    """It was settled, but then its order went on filling: it is locked again and followed to its end."""
     ENDED = "ended"
-    """The intent has ended: `state` says how, `outcome` as what where it was settled."""
+    """The intent has ended: `state` is how, and `outcome` is set if it was settled."""
 
 
 def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False) -> Outcome:
-    """The outcome by the holdings; `liquidated` where a fill says the system closed it."""
+    """Name the outcome by the holdings; `liquidated` if a fill shows that the exchange closed the position by force."""
     if liquidated:
         return Outcome.LIQUIDATED
     if type(held) is not type(plan.before):
@@ -77,36 +75,36 @@ def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False
 
 
 def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
-    """The decrease of the reversed leg and the increase of the other side."""
+    """Return the decrease of the reversed leg and the increase of the other leg."""
     assert type(held) is type(plan.before)
     gone = plan.held_size - held.size_of(plan.closed_leg)
     return gone, held.size_of(plan.opened_leg) - plan.before.size_of(plan.opened_leg)
 
 
 def matched_result(plan: ReversalPlan, held: Holdings) -> str | None:
-    """The possible result that came true, in words; None where none did."""
+    """Return the description of the possible result that came true; None if none did."""
     return next((result.description for result in plan.results if result.after == held), None)
 
 
 class _OrderAgainst(NamedTuple):
-    """An order that goes the wrong way, and when it was seen to wait (monotonic seconds)."""
+    """An order in the wrong direction, and when it was seen waiting (monotonic seconds)."""
 
     order: OrderImpact
     seen_s: float
 
 
 class OrdersAgainst:
-    """The orders that go against what reversals left, by symbol, until they are gone or the trader has seen them."""
+    """Orders in the wrong direction after a reversal, by symbol, until they are gone or the trader has seen them."""
 
     def __init__(self) -> None:
         self._by_symbol: dict[str, list[_OrderAgainst]] = {}
 
     def take(self, symbol: str, left: Sequence[OrderImpact], now_s: float) -> None:
-        """Take the orders that a reversal of a symbol left, in place of those that an earlier one did."""
+        """Take the orders that a reversal of a symbol left; they replace those of an earlier reversal."""
         self._by_symbol[symbol] = [_OrderAgainst(order, now_s) for order in left if order.wrong_way]
 
     def drop_gone(self, waiting_ids: Iterable[str], read_at: float, *, in_book: bool) -> None:
-        """Drop what does not wait any more: of the orders where `in_book`, else of the trigger orders."""
+        """Drop the orders that no longer wait: open orders if `in_book`, else trigger orders."""
         ids = frozenset(waiting_ids)
         for symbol, left in self._by_symbol.items():
             self._by_symbol[symbol] = [
@@ -118,12 +116,12 @@ class OrdersAgainst:
             ]
 
     def note_seen(self) -> None:
-        """The trader has seen them all."""
+        """Forget all orders, because the trader has seen them."""
         self._by_symbol.clear()
 
     @property
     def sentence(self) -> str:
-        """One with its effect, a trigger order before others, and how many more there are; empty if there is none."""
+        """One order with its effect, a trigger order first, and the number of others; empty if there is none."""
         orders = [(symbol, against.order) for symbol, left in self._by_symbol.items() for against in left]
         if not orders:
             return ""

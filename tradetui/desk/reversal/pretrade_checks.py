@@ -1,4 +1,4 @@
-"""Every reason not to send a reversal, in one place; asked when the dialog shows it and again when it is sent."""
+"""All reasons not to send a reversal; checked when the dialog shows it and again when it is sent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RiskContext:
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
-    """Every reason confirming is disabled, in sentences; empty where it may be sent."""
+    """Return all reasons why confirming is disabled, in sentences; empty if it may be sent."""
     settings = context.settings
     sends_nothing = {
         SendsNothing.MONITOR: settings.read_only,
@@ -64,7 +64,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     reasons += _contract_rules(plan.params.size, preview.contract)
     if preview.expired(context.now):
         reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
-    # Where nothing can be sent there is no field to type it in.
+    # If nothing can be sent, there is no field to type it in.
     can_type = not (context.locked or context.journal_trouble or context.key_reads_only)
     if can_type and typing_reason(preview, settings) and not is_typed(plan.subject, typed):
         reasons.append(f"Type {plan.subject} to go on.")
@@ -72,12 +72,12 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
 
 
 def is_typed(required: str, typed: str) -> bool:
-    """Whether the typed text is the required one, whatever its case and however much space is in it."""
+    """Whether the typed text is the required one, ignoring case and extra spaces."""
     return typed.upper().split() == required.upper().split()
 
 
 def typing_reason(preview: Preview, settings: DeskSettings) -> str:
-    """Why symbol and leg have to be typed: uncertain, unproven, large, or LIVE without a maximum value; else empty."""
+    """Return why symbol and leg must be typed: uncertain, unproven, large, or LIVE without a maximum value."""
     plan = preview.plan
     if plan is None:
         return ""

@@ -1,4 +1,4 @@
-"""A preview: everything known about a reversal at one moment, frozen; confirming refers to it and nothing else."""
+"""A preview: all facts about a reversal at one moment, frozen; a confirmation refers to exactly this."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tradetui.wire.product_types import ProductType
 
 EXPIRES_S = 10.0
 SENDING_S = 3.0
-"""The highest age of the second read when its request leaves; somebody else may have traded meanwhile."""
+"""Maximum age of the second read when the request leaves; the account may have traded meanwhile."""
 
 
 _LEGS = {"LONG": Side.BUY, "SHORT": Side.SELL}
@@ -34,7 +34,7 @@ _LEGS = {"LONG": Side.BUY, "SHORT": Side.SELL}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of a reversal: a symbol, and the leg by its side (buy = the long leg) where one was named."""
+    """The target of a reversal: a symbol, and its leg if one was named (buy = the long leg)."""
 
     symbol: str
     product_type: ProductType | None = None
@@ -43,7 +43,7 @@ class Target:
 
     @classmethod
     def named(cls, name: str) -> Target:
-        """By its symbol, or by symbol and leg: `BTCUSDT SHORT`, which only hedge mode needs."""
+        """Parse a symbol, or symbol and leg: `BTCUSDT SHORT`, which only hedge mode needs."""
         symbol, _, leg = " ".join(name.upper().split()).partition(" ")
         return cls(symbol, side=_LEGS[leg]) if leg in _LEGS else cls(f"{symbol} {leg}".strip())
 
@@ -54,7 +54,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """The facts that were read, the plan, and what explains both. Times are monotonic seconds.
+    """The facts that were read, the plan, and the figures that explain both. Times are monotonic seconds.
 
     The checks before sending use the facts, the plan and its `costs`. The `estimates` and the `resting` orders only
     explain it to the trader: they are computed when a screen or a command first reads them.
@@ -64,32 +64,31 @@ class Preview:
     plan: ReversalPlan | None
     mode: PositionMode | None
     mode_from: str
-    """Where the position mode is known from, or why it is not."""
+    """The source of the position mode, or why it is not known."""
     position: Position | None
     """The leg that is reversed; without a plan the symbol's first."""
     positions: tuple[Position, ...]
-    """The positions of the product type."""
     basis: Basis | None
-    """What the costs are computed from; None without a plan."""
+    """The input of the costs; None without a plan."""
     orders: tuple[PendingOrder, ...]
-    """The symbol's waiting orders."""
+    """The symbol's open orders."""
     requested_at: float
-    """When the first of what may change was requested: nothing it says is younger than that for certain."""
+    """When the first changeable fact was requested: no fact is certainly younger than that."""
     read_at: float
     contract: Contract | None = None
     newest_fill: str | None = None
-    """The id of the symbol's newest fill."""
+    """The trade id of the symbol's newest fill."""
     recent_fills: frozenset[str] = frozenset()
-    """The ids of its fills of the last minute, among which late ones may still come in."""
+    """The trade ids of the minute before the newest fill, in which later fills may still be booked."""
     stops: tuple[TriggerOrder, ...] | None = None
     unread_stops: int = 0
-    """How many rows of stops could not be read."""
+    """Number of rows of stops that could not be read."""
     doubts: tuple[str, ...] = ()
-    """Why the position is not known for certain, or why there is no plan, in sentences."""
+    """Why the position is not certain, or why there is no plan, in sentences."""
 
     @property
     def stops_are_whole(self) -> bool:
-        """Whether the exchange reports the live stops, and each row of them could be read."""
+        """Whether the exchange reports live stops, and each of their rows could be read."""
         return self.stops is not None and not self.unread_stops
 
     @cached_property
@@ -101,12 +100,12 @@ class Preview:
         """Costs, risks and the result of the nearest stop; None without a plan."""
         if self.plan is None or self.basis is None or self.costs is None:
             return None
-        # The stop nearest to its price may be among those that could not be read.
+        # The nearest stop may be among the unreadable ones.
         return reversal_estimates(self.plan, self.basis, self.costs, self.stops if self.stops_are_whole else None)
 
     @cached_property
     def resting(self) -> tuple[OrderImpact, ...]:
-        """The symbol's orders and live stops, with what each would do after the reversal; empty without a plan."""
+        """The symbol's orders and live stops with what each would do after the reversal; empty without a plan."""
         if self.plan is None:
             return ()
         market = None if self.basis is None else self.basis.mark or self.basis.price
@@ -114,9 +113,10 @@ class Preview:
 
     @property
     def notional(self) -> Decimal | None:
-        """The largest notional traded, in the quote coin, which limits are held to.
+        """The largest notional that may be traded, in the quote coin; limits apply to it.
 
-        At the mark, where that is above the price to be hit: an empty order book may give next to nothing for that.
+        It uses the mark price if that is above the bid or ask: with an empty order book the latter may be close to
+        zero.
         """
         costs = self.costs
         if costs is None or costs.notional is None:
@@ -126,7 +126,7 @@ class Preview:
 
     @property
     def margin_short(self) -> bool | None:
-        """Whether the margin does not cover what is opened; None where that is not known."""
+        """Whether the margin does not cover the new position; None if that is not known."""
         return None if self.costs is None else self.costs.margin_short
 
     @property
@@ -135,16 +135,15 @@ class Preview:
 
     @property
     def before(self) -> Holdings | None:
-        """The holdings before the reversal; None without a plan."""
         return self.plan.before if self.plan is not None else None
 
     @property
     def subject(self) -> str:
-        """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; as it was requested where there is no plan."""
+        """Symbol and leg, `BTCUSDT SHORT`, as typed to confirm; without a plan as requested."""
         return self.plan.subject if self.plan is not None else self.target.subject
 
     def unproven(self, zone: tzinfo = UTC) -> str:
-        """Why the position may be larger than known, its time in a zone; empty where it is proven."""
+        """Return why the position may be larger than known, with a time in `zone`; empty if it is proven."""
         since = unproven_since(self.positions, self.target.symbol)
         if not since:
             return ""
@@ -155,11 +154,11 @@ class Preview:
         return f"summed from fills{begins}; anything opened before is not known, and would stay open"
 
     def expired(self, now: float) -> bool:
-        """Whether it has been on the screen for too long."""
+        """Whether it was on the screen for too long."""
         return now - self.read_at > EXPIRES_S
 
     def as_json(self, settings: DeskSettings, blocked: tuple[str, ...]) -> dict[str, Any]:
-        """The shape of `tradetui preview --json`; decimals as text."""
+        """Return the shape of `tradetui preview --json`; decimals as text."""
         plan, position = self.plan, self.position
         source = position.source if position is not None else None
         doubts = [f"the position is not proven: {unproven}"] if (unproven := self.unproven()) else []
@@ -182,7 +181,7 @@ class Preview:
 
 
 class ChangedFact(StrEnum):
-    """Facts that may change between a preview and the moment of sending; the value is the name on the screen."""
+    """Facts that may change between a preview and sending; each value is the name on the screen."""
 
     POSSIBLE_AGAIN = "possible again"
     NOT_POSSIBLE = "not possible any more"
@@ -208,15 +207,14 @@ _SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that is not as it was shown, with exact texts of what it was and is."""
+    """One fact that differs from the preview, with exact texts before and now."""
 
     fact: ChangedFact
-    """`SIZE` is the size of the leg that is reversed, `HELD` all holdings where the side or the mode is another one."""
+    """`SIZE` is the size of the reversed leg; `HELD` is all holdings, used if the side or the mode changed."""
     before: str
     now: str
     row: str = ""
-    """Which one has changed, of facts that there are several of: an order by its id, a field of the request or of the
-    contract, a leg that is not the reversed one."""
+    """The row that the change belongs to: an order id, a field of the request or the contract, or another leg."""
 
     def __str__(self) -> str:
         before, now = self.before, self.now
@@ -236,9 +234,9 @@ class Change:
 
 
 def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
-    """The changes since the preview was shown; empty where confirming still holds.
+    """Return the changes since the preview was shown; empty if it may be confirmed.
 
-    A fact that is not known any more is no change, but for the mode, what is held, and the request.
+    A fact that is no longer known counts as a change only for the mode, the holdings and the request.
     """
     if old.plan is None:
         return () if new.plan is None else (Change(ChangedFact.POSSIBLE_AGAIN, _NONE, new.plan.title),)
@@ -249,7 +247,7 @@ def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
     return (
         *_changed_account(old, old.plan, new, new.plan),
         *held,
-        # The size of the whole position follows the leg, which is named already.
+        # The size of the whole position follows from the leg, which is named already.
         *_changed_request(old.plan, new.plan, ignored=("size",) if held else ()),
         *_changed_orders(old, new),
         *_changed_contract(old.contract, new.contract),
@@ -296,7 +294,7 @@ def _changed_amounts(old: Preview, new: Preview) -> Iterator[Change]:
 
 
 def _changed_margin(before: Position, now: Position, *, is_reversed: bool) -> Iterator[Change]:
-    """Changes of the facts behind a leg's margin; a fact that either reading lacks is no change."""
+    """Yield changes of a leg's margin mode and leverage; a fact that either preview lacks is no change."""
     leg = "" if is_reversed else before.shown_leg.upper()
     if before.margin_mode and now.margin_mode and not same(before.margin_mode, now.margin_mode):
         yield Change(ChangedFact.MARGIN_MODE, before.margin_mode, now.margin_mode, leg)
@@ -306,7 +304,7 @@ def _changed_margin(before: Position, now: Position, *, is_reversed: bool) -> It
 
 
 def _changed_contract(before: Contract | None, now: Contract | None) -> Iterator[Change]:
-    """Changes of facts that decide whether a contract takes an order; one that either reading lacks is no change."""
+    """Yield changes of the contract's limits and status; a fact that either preview lacks is no change."""
     if before is None or now is None:
         return
     if before.symbol_status and now.symbol_status and not same(before.symbol_status, now.symbol_status):

@@ -1,5 +1,3 @@
-"""The progress of a reversal that was sent, as the screen shows it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +19,10 @@ from tradetui.wire.product_types import ProductType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aftermath:
-    """The rows read once a reversal was settled: the symbol's orders and live stops, its costs and risks.
+    """The rows read after a reversal was settled: the symbol's orders and live stops, its costs and risks.
 
-    `unread` says why none of it could be read; empty where it was. `orders_are_whole` and `stops_are_whole` are
-    whether no row of them was left out.
+    `unread` is why they could not be read; empty if they could. `orders_are_whole` and `stops_are_whole` are whether
+    none of their rows was left out.
     """
 
     resting: tuple[OrderImpact, ...] = ()
@@ -36,7 +34,7 @@ class Aftermath:
     def compared_orders(
         self, previewed: Iterable[OrderImpact], plan: ReversalPlan, held: Holdings | None, *, stops_were_whole: bool
     ) -> tuple[OrderImpact, ...]:
-        """The orders and stops with what differs from the preview; nothing is compared where `held` is not known."""
+        """Return the orders and stops with their differences from the preview; no comparison if `held` is not known."""
         if self.unread or held is None:
             return self.resting
 
@@ -52,8 +50,8 @@ class Aftermath:
 class Progress:
     """The progress of a sent reversal: the intent's state, the stage of the search, and a sentence for the screen.
 
-    `effect` are the holdings by our order alone; `held` are the actual ones. Once it is settled `aftermath` is what
-    was read then. `ends` is how often it has ended with this: what is corrected ends once more.
+    `effect` is the holdings by our order alone; `held` is the actual holdings. `aftermath` was read when it settled.
+    `ends` is how often the reversal has ended, this time included: a corrected one ends again.
     """
 
     state: State
@@ -69,13 +67,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A reversal that left this machine: its intent, its plan, the request's time stamp (ms by the exchange's clock).
+    """A reversal that left this machine: its intent, its plan, and the request's time (ms by the exchange's clock).
 
-    `newest_fill` is the id of the symbol's newest fill before it was sent, None where there was none, and
-    `recent_fills` are those of the minute before it, among which late ones may still come in. `call_ended_s` is the
-    monotonic time at which this process knew that the call was over, None where another process made it;
-    `acknowledged`, `order_id` and `refused` are what the exchange's reply said, should the journal not have it.
-    `refused` is only set where the size was traded all the same, by orders without our id.
+    `newest_fill` is the trade id of the symbol's newest fill before sending, None if there was none. `recent_fills` are
+    the ids of the minute before it, in which later fills may still be booked. `call_ended_s` is the monotonic time at
+    which this process knew that the call was over, None if another process made it. `acknowledged`, `order_id` and
+    `refused` repeat the exchange's reply in case the journal lacks it. `refused` is only set if the size was traded
+    nevertheless, by orders without our id.
     """
 
     intent: str
@@ -92,9 +90,9 @@ class Sent:
     """Whether the symbol was reversed again before this process began to look."""
 
     def described(self, sentence: str, zone: tzinfo) -> str:
-        """Its title and the sentence, then intent, day and time of sending: another may have the same title.
+        """Return title and sentence, then intent and time of sending, because another reversal may have the same title.
 
-        These come last, since a line that is cut must still tell how it ended.
+        These come last: a line that is cut must still show the outcome.
         """
         sent_at = f", sent {zoned_text(utc_moment(self.stamp_ms), zone)}" if self.stamp_ms else ""
         return f"{self.plan.title}: {sentence} ({self.intent}{sent_at})"
@@ -113,7 +111,7 @@ def sent_of(intent: Intent) -> Sent:
 
 
 def plan_of(intent: Intent) -> ReversalPlan:
-    """The plan of an intent, made again from the journal."""
+    """Rebuild the plan of an intent from the journal."""
     details = intent.details
     request = details["request"]
     params = ReversalParams(
@@ -129,5 +127,5 @@ def plan_of(intent: Intent) -> ReversalPlan:
 
 
 def holdings_of_json(sizes: Mapping[str, str]) -> Holdings:
-    """Holdings from the journal's JSON: `net`, or `long` and `short`, in the base coin."""
+    """Return holdings from the journal's JSON: `net`, or `long` and `short`, in the base coin."""
     return Net(Decimal(sizes["net"])) if "net" in sizes else Legs(Decimal(sizes["long"]), Decimal(sizes["short"]))

@@ -26,15 +26,15 @@ _log = logging.getLogger(__name__)
 
 KIND: Final = "reversal"
 CALL_S: Final = 40.0
-"""Longer than the call's own time-outs together: what does not end by then is not waited for."""
+"""Longer than the call's own time-outs together; a call is not awaited beyond this."""
 DISK_S: Final = 10.0
-"""A step that is not written by then is written behind, while the screen says what is known."""
+"""A step that takes longer is written in the background, while the screen shows what is known."""
 _LONGEST_PAUSE_S: Final = 30.0
 _NAMES_THE_SIDE: Final = re.compile(r"\bside\b", re.IGNORECASE)
 
 
 class NotConfirmed(Withheld):
-    """The reversal was not sent; `reasons` say why, `preview` is the newest one."""
+    """The reversal was not sent; `reasons` are why, `preview` is the newest one."""
 
     def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
         super().__init__(reasons)
@@ -42,9 +42,10 @@ class NotConfirmed(Withheld):
 
 
 class Departure:
-    """One attempt leaves or is withdrawn, never both.
+    """One attempt either leaves or is withdrawn, never both.
 
-    Nothing is awaited between the two answers, so whoever withdrew it in time knows at once that it never leaves.
+    Nothing is awaited between the check and the departure. So a successful withdrawal is final: the request never
+    leaves.
     """
 
     def __init__(self) -> None:
@@ -57,24 +58,24 @@ class Departure:
         return bool(self._withdrawn_because)
 
     def withdraw(self, reason: str) -> bool:
-        """Keep it from leaving, for a reason in words; whether that was in time."""
+        """Keep the request from leaving, for a reason in words; False if it was too late."""
         if not self.departed:
             self._withdrawn_because = self._withdrawn_because or reason
         return not self.departed
 
     def check(self) -> None:
-        """Raise NotSent where it was withdrawn."""
+        """Raise NotSent if it was withdrawn."""
         if self._withdrawn_because:
             raise NotSent(self._withdrawn_because)
 
     def depart(self) -> None:
-        """Let the first byte leave; raises NotSent where it was withdrawn."""
+        """Let the first byte leave; raises NotSent if it was withdrawn."""
         self.check()
         self.departed = True
 
 
 class Sending:
-    """One attempt, which its `departure` keeps here where it is withdrawn before the first byte."""
+    """One attempt; its `departure` can withdraw it until the first byte leaves."""
 
     def __init__(
         self,
@@ -87,7 +88,7 @@ class Sending:
         run_in_background: Callable[[Coroutine[Any, Any, None]], object],
         departure: Departure,
     ) -> None:
-        """`run_in_background` runs work that nobody waits for."""
+        """`run_in_background` runs work that nobody awaits."""
         self.intent = intent
         self.scope = scope
         self.departure = departure
@@ -99,10 +100,10 @@ class Sending:
         self._run_in_background = run_in_background
         self._stamp_ms = 0
         self._preview: Preview | None = None
-        """What is sent, once it was read again; without it nothing can have left."""
+        """The preview that is being sent, set after the second read; before that nothing can have left."""
 
     def _asleep_ms(self) -> float:
-        """The lead of wall time over monotonic time, which stands still while a machine sleeps."""
+        """Return wall time minus monotonic time in ms; it grows while the machine sleeps."""
         return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
     def abandon(self) -> None:
@@ -111,7 +112,7 @@ class Sending:
     async def send(self, preview: Preview, before_reading: int) -> Sent:
         """Write the intent and send it once.
 
-        Raises NotConfirmed where nothing was sent, ExchangeError for a readable refusal, with nothing done.
+        Raises NotConfirmed if nothing was sent, ExchangeError for a readable refusal; nothing was done then.
         """
         assert preview.plan is not None
         self._preview, plan = preview, preview.plan.with_client_oid(self.intent)
@@ -122,7 +123,7 @@ class Sending:
             self._stamp_ms = stamp_ms
             self._still_true(preview)
             await self._intents.about_to_send(self.intent, {"stamp_ms": stamp_ms})
-            self._still_true(preview)  # the disk may have kept it waiting
+            self._still_true(preview)  # the disk may have delayed it
             self.departure.depart()
 
         try:
@@ -145,7 +146,7 @@ class Sending:
         raise NotConfirmed((why,), preview) from None
 
     async def _failed(self, problem: BaseException, preview: Preview, plan: ReversalPlan) -> Sent:
-        """What a request came to that has left: a refusal that nothing contradicts is raised, all else is unknown."""
+        """Handle a failed call whose request has left: raise an uncontradicted refusal; anything else is unknown."""
         refused = False
         if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
             contradiction, refused = await self._contradiction(preview)
@@ -166,7 +167,7 @@ class Sending:
     def after_failure(self, problem: BaseException) -> Sent:
         """Handle an attempt that failed unexpectedly: a request that may have left is followed.
 
-        Raises NotConfirmed where nothing has left, and nothing will.
+        Raises NotConfirmed if nothing has left and nothing will.
         """
         self.abandon()
         why = _problem_text(problem)
@@ -178,10 +179,11 @@ class Sending:
         return self._sent(sent_preview, state, why)
 
     async def _contradiction(self, preview: Preview) -> tuple[str, bool]:
-        """The evidence that the exchange carried out the request it refused, and whether the refusal may be true.
+        """Return evidence that the exchange carried out the request it refused, and whether the refusal may be true.
 
-        The evidence is empty where there is none. An order that has filled already is not pending any more, and
-        core-only it cannot be requested by its id: then the size alone tells, which somebody else may have traded.
+        The evidence is empty if there is none. An order that has already filled is not pending any more, and with the
+        core interface alone it cannot be requested by its id. Then only the traded size is evidence, which another
+        order may have traded.
         """
         sent = self._sent(preview, State.SENT, "")
         reads = (self._reads.is_shown, self._reads.is_pending, self._reads.has_effect)
@@ -191,7 +193,7 @@ class Sending:
         return "the requested size was traded, perhaps by somebody else's order" if traded else "", True
 
     def _still_true(self, preview: Preview) -> None:
-        """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""
+        """Raise NotSent if it was withdrawn, or if its facts may have changed."""
         self.departure.check()
         slept_s = max(0.0, self._asleep_ms() - self._asleep_before_ms) / 1000
         age = self._clock.monotonic() - preview.requested_at + slept_s
@@ -229,7 +231,7 @@ class Sending:
             raise NotConfirmed((f"The journal cannot be written: {_problem_text(problem)}.",), preview) from None
 
     async def _write(self, state: State, details: Mapping[str, Any]) -> None:
-        """Write what has happened already; a disk that does not answer keeps nobody waiting."""
+        """Write a step that has already happened; a disk that does not answer delays nobody."""
         try:
             async with asyncio.timeout(DISK_S):
                 await self._intents.note(self.intent, state, details)
@@ -240,7 +242,7 @@ class Sending:
                 raise
 
     async def _write_behind(self, state: State, details: Mapping[str, Any]) -> None:
-        """Try until it is written, or until somebody else was quicker."""
+        """Retry until the step is written, or until another process has written one."""
         pause_s = 0.5
         while True:
             try:
@@ -281,7 +283,7 @@ def _ends_task(problem: BaseException) -> bool:
 
 
 async def _proven(read: Callable[[Sent], Awaitable[bool]], sent: Sent) -> bool:
-    """The result of a read after a refusal; one that fails or takes too long proves nothing."""
+    """Return the result of a read after a refusal; a read that fails or takes too long proves nothing."""
     try:
         async with asyncio.timeout(CALL_S / 4):
             return await read(sent)
@@ -302,7 +304,7 @@ def _problem_text(problem: BaseException) -> str:
 
 
 def _name_the_setting(refusal: ExchangeError, plan: ReversalPlan) -> None:
-    """A refusal that names `side` in one-way mode is about what the profile says to send for it."""
+    """Add a remedy to a refusal that names `side` in one-way mode: it concerns the profile's `one_way_side`."""
     if plan.params.mode is not PositionMode.ONE_WAY or not _NAMES_THE_SIDE.search(refusal.message):
         return
     if plan.params.one_way_side == "omit":

@@ -1,4 +1,4 @@
-"""Reads one observation of a sent reversal: its order, pending orders, positions, and fills since."""
+"""Reads one observation of a sent reversal: its order, pending orders, positions, and fills since sending."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
 from tradetui.wire.text import counted
 
 _WINDOW_MS = 35_000
-"""A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""
+"""A request stamped this much before the exchange's time is no longer taken; this includes five seconds of reserve."""
 MOST_PAGES = 10
 MOST_ORDERS_LOOKED_UP = 5
-"""In one look, of those of which nothing is known yet, and of those that are live."""
+"""Per look: this many unknown orders, and this many live ones."""
 _ENDED_AGAIN_S = 10.0
-"""An order that is over, and whose source was left out, is looked up again after so long."""
+"""An ended order whose source was left out is looked up again after this long."""
 _REVERSALS = (OrderSource.REVERSE, OrderSource.TRADER_REVERSE)
 
 
@@ -42,7 +42,7 @@ class OrderReading:
 
 
 class OrderReads:
-    """Looks at one account's reversals; keeps which orders are known to be somebody else's."""
+    """Observes one account's reversals; remembers the source, size and last look-up of orders of others."""
 
     def __init__(self, client: ExchangeReader, market_state: MarketState) -> None:
         self._client = client
@@ -50,15 +50,15 @@ class OrderReads:
         self._sources: dict[str, str] = {}
         self._sizes: dict[str, Decimal] = {}
         self._live_orders: dict[str, float] = {}
-        """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
+        """Live orders that a reversal made, and when (monotonic s) each was last shown live."""
         self._looked_up_s: dict[str, float] = {}
         """When (monotonic s) each order of others was last looked up, or first seen."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
-        """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
+        """Return the order of our own clientOid, or by the id in the reply if the exchange has not kept our clientOid.
 
-        An answer that cannot be read, or is about another order, shows as little as no answer. Raises ExchangeError
-        where it could not be read now.
+        An unreadable answer, or one about another order, counts as no answer. Raises ExchangeError if it could not be
+        read now.
         """
         reading = await self._order(params, client_oid)
         if reading.answer is OrderAnswer.NO_SUCH_ORDER and replied_order_id is not None:
@@ -96,7 +96,7 @@ class OrderReads:
         return any(order.client_oid == sent.intent for order in orders)
 
     async def has_effect(self, sent: Sent) -> bool:
-        """Whether what was planned is held now, or an order among the new fills closed it; raises `ExchangeError`."""
+        """Whether a planned result is held, or new fills of an order closed as planned; raises `ExchangeError`."""
         plan, params = sent.plan, sent.plan.params
         held = await self._market_state.held(params.product_type, params.symbol)
         if traded_as_planned(plan, new_fills(held.fills, sent)):
@@ -107,11 +107,11 @@ class OrderReads:
         return any(holdings == result.after for result in plan.results)
 
     async def observe(self, sent: Sent, *, replied_order_id: str | None, waited_s: float) -> Observation:
-        """One look: the order first, then pending orders, then positions and fills.
+        """Make one observation: the order first, then pending orders, then positions and fills.
 
-        What an earlier look has seen of the order counts, also where that look failed half-way. `replied_order_id` is
-        what the reply to the reversal named, `waited_s` are seconds that have certainly passed since the call ended.
-        Raises `ExchangeError`.
+        Orders seen by an earlier look count too, even if that look failed half-way. `replied_order_id` is from the
+        reply to the reversal. `waited_s` are seconds that have certainly passed since the call ended. Raises
+        `ExchangeError`.
         """
         params = sent.plan.params
         order = await self.order(params, sent.intent, replied_order_id)
@@ -135,7 +135,7 @@ class OrderReads:
             foreign_orders=foreign,
             kindred_orders=kindred,
             kindred_sizes={id_: self._sizes[id_] for id_ in kindred if id_ in self._sizes},
-            live_orders=kindred & self._shown_live(),
+            live_orders=kindred & self._recently_live(),
             order_id=order_id,
             order_size=order_size,
             waited_s=waited_s,
@@ -150,7 +150,7 @@ class OrderReads:
     def _id_and_size(
         self, sent: Sent, order: OrderReading, orders: Sequence[PendingOrder], replied_order_id: str | None
     ) -> tuple[str | None, Decimal | None]:
-        """Our order's id and its size (base coin), where either was ever seen; remembered for the next look."""
+        """Return our order's id and size (base coin) if ever seen; both are remembered for the next look."""
         observed_orders = self._market_state.observed_orders
         for row in orders:
             if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
@@ -160,16 +160,16 @@ class OrderReads:
         return order_id, (order.detail.size if order.detail is not None else None) or size
 
     def _source_of(self, order: OrderReading, order_id: str | None) -> str | None:
-        """What made our order, as the exchange names it; empty where any reversal may have, None where unknown."""
+        """Return the source of our order by the exchange's name; empty if it may be any reversal, None if unknown."""
         if order_id is None:
-            # An exchange that has not kept our id names the source of its orders all the same.
+            # An exchange that has not kept our id still names the source of its orders.
             return "" if order.answer is OrderAnswer.NO_SUCH_ORDER else None
         if order.detail is not None and order.detail.order_source:
             self._sources[order_id] = order.detail.order_source
         return self._sources.get(order_id) or None
 
     async def _page_back(self, sent: Sent, held: Held) -> Sequence[FuturesFill]:
-        """The symbol's fills, newest first, back to what was there before it was sent."""
+        """Return the symbol's fills, newest first, back to those before sending."""
         params, fills = sent.plan.params, list(held.fills)
         if _reaches_back(fills, sent):
             return fills
@@ -188,17 +188,17 @@ class OrderReads:
     async def _orders_by_source(
         self, sent: Sent, source: str | None, fills: Sequence[FuturesFill]
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Orders that something else made than made ours, whose fills are no leg of ours; and those a reversal made.
+        """Return foreign and kindred orders, as `evidence` defines them, by order id.
 
-        `source` is what made ours: empty where that is a reversal of any kind, None where others are not looked up.
+        `source` is the source of ours: empty if it may be a reversal of any kind, None if others are not looked up.
         """
         if source is None:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
-        unknown = [id_ for id_ in order_ids if not self._sources.get(id_) and not self._rests(id_)]
+        unknown = [id_ for id_ in order_ids if not self._sources.get(id_) and not self._looked_up_recently(id_)]
         live = [id_ for id_ in order_ids if id_ in self._live_orders]
         for order_id in (*self._next_to_look_up(unknown), *self._next_to_look_up(live)):
-            # Where nothing is known of ours, this order may be it, which would then be taken for absent.
+            # If nothing is known of ours, this order may be ours, and must not be taken for absent.
             await self._look_up(sent, order_id, must_be_read=not source)
         sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
@@ -206,7 +206,7 @@ class OrderReads:
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
 
     async def _look_up(self, sent: Sent, order_id: str, *, must_be_read: bool) -> None:
-        """Learn what made an order, its size, and whether it is live; what stays unknown is asked for again."""
+        """Look up an order's source and size, and whether it is live; an unknown one is looked up again."""
         self._looked_up_s[order_id] = self._client.clock.monotonic()
         try:
             order = await self._order_of_others(sent, order_id)
@@ -222,29 +222,29 @@ class OrderReads:
         source = order.order_source or self._sources.get(order_id, "")
         if not (source or is_over):
             return
-        self._sources[order_id] = source  # empty where one that is over leaves it out: asked again later
+        self._sources[order_id] = source  # empty if an ended order leaves it out; then it is looked up again later
         if known(OrderSource, source) in _REVERSALS and order.status is not None and not is_over:
             self._live_orders[order_id] = self._client.clock.monotonic()
         else:
             self._live_orders.pop(order_id, None)
 
     def _next_to_look_up(self, order_ids: list[str]) -> list[str]:
-        """Of orders, newest first, those that wait longest: neither others that stay unknown nor new ones go before."""
+        """Return the orders to look up next: at most `MOST_ORDERS_LOOKED_UP`, those not looked up for longest."""
         oldest_first, now_s = order_ids[::-1], self._client.clock.monotonic()
         return sorted(oldest_first, key=lambda id_: self._looked_up_s.setdefault(id_, now_s))[:MOST_ORDERS_LOOKED_UP]
 
-    def _rests(self, order_id: str) -> bool:
-        """Whether an order that is over was looked up lately: only a reply that leaves less out could tell more."""
+    def _looked_up_recently(self, order_id: str) -> bool:
+        """Whether an ended order was looked up within `_ENDED_AGAIN_S`; only a more complete reply could tell more."""
         now_s = self._client.clock.monotonic()
         return order_id in self._sources and now_s - self._looked_up_s[order_id] < _ENDED_AGAIN_S
 
-    def _shown_live(self) -> frozenset[str]:
-        """The orders that were shown as live of late: one that is denied from then on is not live for ever."""
+    def _recently_live(self) -> frozenset[str]:
+        """Return the orders shown live within `ABSENCE_S`, so that a denied order does not stay live for ever."""
         since_s = self._client.clock.monotonic() - ABSENCE_S
         return frozenset(id_ for id_, shown_s in self._live_orders.items() if shown_s > since_s)
 
     async def _order_of_others(self, sent: Sent, order_id: str) -> OrderDetail | None:
-        """An order by the exchange's own id; None where the exchange does not tell it. Raises `ExchangeError`."""
+        """Return an order by the exchange's id; None if the exchange does not report it. Raises `ExchangeError`."""
         params = sent.plan.params
         try:
             reply = await self._client.futures.order_detail(
@@ -263,10 +263,10 @@ class OrderReads:
 
 
 def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ...]:
-    """Of a symbol's fills, newest first, those that may have come after the plan was made.
+    """Return the symbol's fills, newest first, that may have come after the plan was made.
 
-    Those above the newest one of then have; below it there may be late ones, and ours are not older than the window
-    in which its request was taken.
+    Fills above the newest earlier fill are new. Below it late ones may be booked; ours are not older than the window in
+    which its request was taken.
     """
     ids = [fill.trade_id for fill in fills]
     above = ids.index(sent.newest_fill) if sent.newest_fill in ids else None
@@ -289,12 +289,12 @@ def _earliest(sent: Sent) -> datetime:
 def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:
     if not fills:
         return sent.newest_fill is None
-    # A page that is not full proves nothing: an exchange may give fewer than asked for, or other symbols' fills too.
+    # A page that is not full proves nothing: an exchange may return fewer rows, or other symbols' fills too.
     return any(fill.trade_id == sent.newest_fill for fill in fills) or fills[-1].c_time < _earliest(sent)
 
 
 def _is_ours(order: PendingOrder, sent: Sent, order_id: str | None) -> bool:
-    """Whether a pending order is the reversal's: by an id of ours, or made by a reversal since ours was not refused."""
+    """Whether a pending order is ours: by our ids, or made by a reversal unless ours was refused."""
     if order.client_oid == sent.intent or (order_id is not None and order.order_id == order_id):
         return True
     return (
@@ -306,7 +306,7 @@ def _is_ours(order: PendingOrder, sent: Sent, order_id: str | None) -> bool:
 
 
 def _mode(held: Held, planned: PositionMode) -> PositionMode:
-    """The mode that what is held is in now; the planned one where nothing tells."""
+    """Return the mode of the present holdings; the planned mode if nothing shows it."""
     modes = {position.mode for position in held.positions if position.mode is not None}
     if held.fills and not modes:
         newest = terms_of(held.fills[0]).mode
@@ -315,7 +315,7 @@ def _mode(held: Held, planned: PositionMode) -> PositionMode:
 
 
 def _unreadable(held: Held, symbol: str) -> str:
-    """Why what is held is not known from what was read; empty where it is."""
+    """Return why the holdings are not known from these rows; empty if they are."""
     if held.unread:
         return f"{counted(held.unread, 'row')} of positions or fills cannot be read"
     return held.doubt(symbol)

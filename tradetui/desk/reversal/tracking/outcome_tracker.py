@@ -1,6 +1,6 @@
-"""Looks at a reversal that was sent until its outcome is settled, and a while longer where it was only inferred.
+"""Looks at a sent reversal until its outcome is settled, and for a while longer if the outcome was inferred.
 
-Reversals that are followed: the newest progress of each, and whoever wants to hear of it.
+Also keeps the newest progress of each followed reversal, and publishes it to subscribers.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ LOOK_EVERY_S: Final = (0.4, 1.5)
 OFTEN_S: Final = 4.0
 SLOWER_FROM_S: Final = 10.0
 SLOWEST_PAUSE_S: Final = 5.0
-"""The pause grows with the time since then, up to this: a tracker's reads go ahead of every session's feeds."""
+"""The pause grows with the time since sending, up to this: a tracker's reads go ahead of every session's feeds."""
 FOLLOW_S: Final = 75.0
-"""After so long without an end the symbol is said to stay locked; the search goes on."""
+"""After this long without an end the trader is told that the symbol stays locked; the search continues."""
 SELDOM_S: Final = 10.0
 _LONGEST_PAUSE_S: Final = 30.0
 LOOK_TIMEOUT_S: Final = 30.0
 _ROUNDING_S: Final = 0.1
 """The exchange's times are whole milliseconds, and the window must have passed by them too."""
 WATCH_FOR_LATER_FILLS_S: Final = 900.0
-"""A reversal settled as inferred is watched for so long: a later fill of the order would correct it."""
+"""A reversal settled as inferred is watched for this long: a later fill of the order would correct it."""
 
 Publish = Callable[[Progress], None]
 
@@ -61,21 +61,21 @@ class _Search:
     unchanged_since_s: float
     state: State
     evidence: Evidence | None = None
-    """What the last look showed of our order."""
+    """The evidence of the last look."""
     failures: int = 0
-    """How many looks have failed in a row."""
+    """Number of looks that have failed in a row."""
     left_open: bool = False
-    """Whether it was said that there is no end after a while."""
+    """Whether it was reported that there is no end yet."""
     settled_s: float | None = None
-    """When it was settled as inferred; from then on it is only watched, since a later fill would correct it."""
+    """When it was settled as inferred; from then on it is only watched, because a later fill would correct it."""
     own_only: bool = False
-    """Whether the symbol was reversed again, so that only what has our id can correct what was settled."""
+    """Whether the symbol was reversed again, so that only an order or fill of our id can correct the outcome."""
     ends: int = 0
     """How often the intent has ended."""
     absence_s: float = 0.0
-    """From when on that nothing is seen of the order is evidence."""
+    """From when on absence of the order is evidence."""
     unreadable: str = ""
-    """Why the last look could not tell what is held; empty where it could."""
+    """Why the last look could not determine the holdings; empty if it could."""
 
     @property
     def is_watching(self) -> bool:
@@ -83,7 +83,7 @@ class _Search:
 
 
 class OutcomeTracker:
-    """Follows reversals of one account, and writes what settles them into the journal."""
+    """Follows one account's reversals, and writes their outcomes into the journal."""
 
     def __init__(self, reads: OrderReads, market_state: MarketState, intents: Intents, clock: Clock) -> None:
         self._reads = reads
@@ -93,21 +93,20 @@ class OutcomeTracker:
         self._pending: dict[str, tuple[str, float]] = {}
 
     def pending(self, intent: str) -> str:
-        """How far an order is that was seen live within the last 35 s, in words; empty where none was."""
+        """Describe the progress of an order that was seen live within the last 35 s; empty if none was."""
         how_much, seen_s = self._pending.get(intent, ("", 0.0))
         return how_much if self._clock.monotonic() - seen_s < ABSENCE_S else ""
 
     async def track(self, sent: Sent, publish: Publish) -> None:
-        """Look until the intent has ended and nothing can correct it any more; whatever fails is looked at again.
+        """Look until the intent has ended and nothing can correct it any more; a failed look is repeated.
 
-        Only the end of the task that runs this ends it before. What was settled as inferred is looked at for a while
-        longer.
+        Only cancelling the task ends this earlier. A reversal settled as inferred is watched for a while longer.
         """
         now = self._clock.monotonic()
         search = _Search(sent, publish, now, now, sent.progress.state)
         if search.state is State.SETTLED:
             search.settled_s = now
-        for step in itertools.cycle((self._look, self._leave_open, self._rest)):
+        for step in itertools.cycle((self._look, self._leave_open, self._sleep)):
             try:
                 async with asyncio.timeout(LOOK_TIMEOUT_S + _LONGEST_PAUSE_S):
                     over = await step(search)
@@ -134,7 +133,7 @@ class OutcomeTracker:
             search.publish(Progress(search.state, SearchStage.SEARCHING, f"searching: {why}"))
 
     def _pause(self, search: _Search) -> float:
-        """Seconds until the next look; one that goes on for long must not take the budget from everything else."""
+        """Return the seconds until the next look; a long search must not take the budget from everything else."""
         if search.failures > 2:
             return min(_LONGEST_PAUSE_S, 2.0 ** (search.failures - 2))
         followed_s = self._clock.monotonic() - search.began_s
@@ -145,15 +144,15 @@ class OutcomeTracker:
             return often if followed_s < OFTEN_S else seldom
         pause = min(SLOWEST_PAUSE_S, seldom * followed_s / SLOWER_FROM_S)
         until_absence_s = search.absence_s - self._clock.monotonic()
-        # What was never taken can be settled from that moment on: the look at it is not put off.
+        # A request that was never taken can be settled from that moment on, so this look is not delayed.
         return max(often, until_absence_s) if until_absence_s > 0 and pause > until_absence_s else pause
 
-    async def _rest(self, search: _Search) -> bool:
+    async def _sleep(self, search: _Search) -> bool:
         await asyncio.sleep(self._pause(search))
         return False
 
     async def _look(self, search: _Search) -> bool:
-        """One look; whether there is nothing more to look for."""
+        """Look once; True if there is nothing more to look for."""
         intent = await self._intents.read(search.sent.intent)
         sent = replace(search.sent, refused=bool(intent.details.get("refused", search.sent.refused)))
         if not search.is_watching and intent.state in ENDED:
@@ -164,7 +163,7 @@ class OutcomeTracker:
             search.settled_s = None  # another process saw it first
         search.state, search.ends = intent.state, intent.ends
         if search.is_watching and (sent.reversed_since or self._intents.open_scopes.holder(intent.scope) is not None):
-            search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
+            search.own_only = True  # what the next reversal of this symbol does is not the effect of this one
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged
         waited_s = self.waited_s(intent, sent.call_ended_s)
@@ -188,7 +187,7 @@ class OutcomeTracker:
             details = {"why": look.contradiction, "contradiction": look.contradiction}
             if await self._note(search, details):  # it outlives the release of this intent
                 self._market_state.contradiction = look.contradiction
-        if sent.refused and classification.evidence.seen_as_ours:  # seen once, it is not forgotten by the next session
+        if sent.refused and classification.evidence.seen_as_ours:  # seen once, it is known to the next session too
             await self._note(search, {"why": "refused, yet an order with its id is shown", "refused": False})
         if look.unreadable:
             search.publish(Progress(search.state, SearchStage.SEARCHING, f"searching: {look.unreadable}"))
@@ -199,9 +198,9 @@ class OutcomeTracker:
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
-        """Seconds that have certainly passed since the call ended, by clocks that never step; 0 while it may go on.
+        """Return the seconds certainly passed since the call ended, by clocks that never step; 0 while it may go on.
 
-        `call_ended_s` is the monotonic time at which this process knew it, None where another one made the call.
+        `call_ended_s` is the monotonic time at which this process knew it; None if another process made the call.
         """
         if call_ended_s is not None:
             return self._clock.monotonic() - call_ended_s
@@ -215,7 +214,7 @@ class OutcomeTracker:
             self._pending.pop(sent.intent, None)
 
     async def _note(self, search: _Search, details: Mapping[str, Any]) -> bool:
-        """Write what a look showed of an intent that has no end yet; whether it is written."""
+        """Write the findings of a look about an intent that has not ended; True if written."""
         state = State.CORRECTED if search.state is State.CORRECTED else State.UNKNOWN
         if search.state is State.SENT or not await self._intents.note(
             search.sent.intent, state, details, prior=search.state
@@ -225,7 +224,7 @@ class OutcomeTracker:
         return True
 
     async def _leave_open(self, search: _Search) -> bool:
-        """Say once that there is no end after a while; the trader may release it from then on."""
+        """Report once that there is no end yet; from then on the trader may release the symbol."""
         if search.left_open or search.is_watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
             return False
         why = ": ".join(filter(None, (f"no outcome could be named within {FOLLOW_S:.0f} s", search.unreadable)))
@@ -238,7 +237,7 @@ class OutcomeTracker:
         return False
 
     async def _settle(self, search: _Search, look: Observation, classification: Classification) -> bool:
-        """Write the end; whether there is nothing to look for any more."""
+        """Write the end; True if there is nothing more to look for."""
         sent, outcome, held, effect = search.sent, classification.outcome, look.held, classification.effect
         final = classification.standing in (Standing.COMPLETE, Standing.ABSENT)
         inferred = classification.inferred or not final
@@ -263,7 +262,7 @@ class OutcomeTracker:
         if not await self._intents.note(sent.intent, State.SETTLED, details, prior=search.state):
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
             search.publish(Progress(search.state, SearchStage.SEARCHING, sentence, held, effect))
-            return False  # another process may have written an end, which the next look tells
+            return False  # another process may have written an end, which the next look finds
         search.state, search.settled_s = State.SETTLED, None if final else self._clock.monotonic()
         sentence = _settled_sentence(look, classification, inferred=inferred)
         ends = search.ends + 1
@@ -274,7 +273,7 @@ class OutcomeTracker:
                     sent.plan, held, look.positions, classification.fills
                 )
         except asyncio.CancelledError:
-            search.publish(progress)  # the journal has the end already: nobody would say it any more
+            search.publish(progress)  # the journal already has the end, and nobody would report it later
             raise
         except Exception as problem:
             aftermath = Aftermath(
@@ -286,7 +285,7 @@ class OutcomeTracker:
         return final
 
     async def _correct(self, search: _Search, sentence: str, classification: Classification) -> None:
-        """Lock it again, since what it was settled by is not the whole of it, and search on for its end."""
+        """Lock the symbol again, because the settled outcome is incomplete, and continue to search."""
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
         await self._intents.refresh()
@@ -296,9 +295,9 @@ class OutcomeTracker:
 
 
 def _call_ended(intent: Intent) -> Event | None:
-    """The step that says that the call has ended: the reply, or the last word that its outcome is unknown.
+    """Return the step after which the call had ended: the reply, or the last step that calls its outcome unknown.
 
-    Whoever took a living sender for dead has written one too early, and the sender's own follows it.
+    A process that took a living sender for dead has written one too early; the sender's own step follows it.
     """
     for state in (State.ACKNOWLEDGED, State.UNKNOWN):
         ended = [event for event in intent.events if event.state is state]
@@ -308,7 +307,7 @@ def _call_ended(intent: Intent) -> Event | None:
 
 
 def _reply_of(intent: Intent) -> tuple[str | None, bool]:
-    """The order's id as the exchange's reply named it, and whether there was such a reply."""
+    """Return the order's id in the exchange's reply, and whether there was a reply."""
     for event in intent.events:
         if event.state is State.ACKNOWLEDGED:
             order_id = event.details.get("reply", {}).get("orderId")
@@ -317,7 +316,7 @@ def _reply_of(intent: Intent) -> tuple[str | None, bool]:
 
 
 def _more_of_ours(search: _Search, intent: Intent, classification: Classification) -> bool:
-    """Whether something of ours has come since it was settled: a fill, or an order that is pending."""
+    """Whether something of ours came after it was settled: a fill, or a pending order."""
     if search.evidence is None:
         return _more_than_written(search, intent, classification)
     before, now = search.evidence, classification.evidence
@@ -326,7 +325,7 @@ def _more_of_ours(search: _Search, intent: Intent, classification: Classificatio
 
 
 def _more_than_written(search: _Search, intent: Intent, classification: Classification) -> bool:
-    """The same for what was settled before this process began, by the amounts that were written then."""
+    """Whether more came than the journal has, for a reversal settled before this process began."""
     if classification.standing is Standing.PENDING:
         return True
     amounts = {"filled": classification.filled}
@@ -344,9 +343,9 @@ def _digits(amount: Decimal | None) -> str | None:
 
 
 def _how_much(classification: Classification) -> str:
-    """The closed and opened size so far, with the planned ones: `closed 3 of 3, opened 0 of 3`.
+    """Describe the closed and opened size so far beside the planned: `closed 3 of 3, opened 0 of 3`.
 
-    Where closed and opened size are not told apart, as in one-way mode with a size, both are one amount.
+    If closed and opened size are not distinguished, as in one-way mode with a size, both are one amount.
     """
     plan, closed, opened = classification.plan, classification.closed, classification.opened
     if plan.uncertain:
@@ -386,7 +385,7 @@ def _so_far(state: State, look: Observation, classification: Classification) -> 
 
 
 def _attribution(look: Observation, classification: Classification, *, settled: bool = True) -> str:
-    """Whose orders made what is held, where ours is not known to have; empty where it is."""
+    """Describe whose orders made the holdings if ours is not known to have; empty if it is."""
     plan, held = classification.plan, look.held
     if classification.outcome is not Outcome.NOT_DONE:
         return MAY_BE_OTHERS if classification.inferred else ""
@@ -411,7 +410,7 @@ def _settled_sentence(look: Observation, classification: Classification, *, infe
 
 
 def ended_elsewhere(intent: Intent) -> Progress:
-    """The end as the journal has it: another process of the account wrote it, or the trader released it."""
+    """Return the end that the journal has: another process of the account wrote it, or the trader released it."""
     details = intent.details
     outcome = Outcome(details["outcome"]) if intent.state is State.SETTLED and "outcome" in details else None
     return Progress(
@@ -429,13 +428,13 @@ Listener = Callable[[Sent, Progress], None]
 
 
 class Tracking:
-    """Hands each progress to all who listen; nobody who stops listening, or fails, ends the search behind it."""
+    """Passes each progress to all subscribers; one that stops listening, or fails, does not end the search."""
 
     def __init__(self, sent: Sent, listener: Listener, clock: Clock) -> None:
         self.sent = sent
         self.task: asyncio.Task[Any] | None = None
         self.heard_s = math.inf if sent.progress.state is State.SETTLED else clock.monotonic()
-        """When the search last gave a sign, in monotonic seconds; it need not once the intent has ended."""
+        """When the search last gave a sign (monotonic seconds); infinite once the intent has ended."""
         self._clock = clock
         self.latest = sent.progress
         self.over = False
@@ -457,7 +456,7 @@ class Tracking:
             queue.put_nowait(None)
 
     async def updates(self) -> AsyncIterator[Progress]:
-        """Every progress from the first one, until the intent ends or is left open; it may be left at any time."""
+        """Yield every progress until the intent ends or is left open; the caller may stop at any time."""
         queue: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._queues.append(queue)
         try:
@@ -475,7 +474,7 @@ class Tracking:
 
 
 class FollowedReversals:
-    """One search for the outcome of each reversal that was sent, whoever listens to it."""
+    """Runs one search for the outcome of each sent reversal, for any number of listeners."""
 
     def __init__(self, tracker: OutcomeTracker, clock: Clock, tasks: BackgroundTasks) -> None:
         self._tracker = tracker
@@ -485,7 +484,7 @@ class FollowedReversals:
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with every progress of every reversal that is followed; returns what ends it."""
+        """Call the listener with every progress of every followed reversal; return a function that unsubscribes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -493,16 +492,16 @@ class FollowedReversals:
         return intent in self._trackings
 
     def track(self, sent: Sent) -> Tracking:
-        """Follow a reversal that was sent, where it is not followed yet."""
+        """Follow a sent reversal, if it is not followed yet."""
         if (tracking := self._trackings.get(sent.intent)) is not None:
             return tracking
         tracking = self._trackings[sent.intent] = Tracking(sent, self._publish, self._clock)
         tracking.task = self._tasks.begin(self._tracker.track(sent, tracking.publish))
-        tracking.task.add_done_callback(lambda _: self._ended(tracking))  # also of a task that never took a step
+        tracking.task.add_done_callback(lambda _: self._ended(tracking))  # also for a task that never took a step
         return tracking
 
     def end_stalled(self, seconds: float) -> None:
-        """End a search without progress for so long: its intent is taken up anew."""
+        """Cancel a search that gave no sign for this long; its intent is then resumed."""
         for tracking in tuple(self._trackings.values()):
             if self._clock.monotonic() - tracking.heard_s > seconds and tracking.task is not None:
                 tracking.task.cancel()

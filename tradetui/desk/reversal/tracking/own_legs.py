@@ -1,6 +1,7 @@
-"""Finds the fills of a sent reversal's two legs where the exchange's ids alone do not identify them.
+"""Finds the fills of a sent reversal's two legs if the exchange's ids alone do not identify them.
 
-One observation of a sent reversal: its order by the exchange, the positions, and the fills since.
+Also defines one observation of a sent reversal: its order, the positions, and the fills since sending. `evidence`
+defines the terms own, other, foreign, kindred, twin, traced and named.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class OrderAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One look: the order of our own id, its pending part, the positions and the fills, in this order.
+    """One look: the order of our own id, its pending part, the positions and the fills, read in this order.
 
     All sizes are in the base coin.
     """
@@ -40,44 +41,44 @@ class Observation:
     order: OrderDetail | None = None
     pending: tuple[PendingOrder, ...] = ()
     own_fills: tuple[FuturesFill, ...] = ()
-    """Fills that carry our order's id."""
+    """Fills with our order's id."""
     other_fills: tuple[FuturesFill, ...] = ()
-    """The symbol's other fills since it was sent."""
+    """The symbol's other fills since sending."""
     foreign_orders: frozenset[str] = frozenset()
-    """Orders known to be somebody else's."""
+    """Orders with another source than ours."""
     kindred_orders: frozenset[str] = frozenset()
-    """Orders that a reversal made, as it made ours."""
+    """Orders that a reversal made, by the same source as ours if that is known."""
     kindred_sizes: Mapping[str | None, Decimal] = field(default_factory=dict)
-    """The sizes of the kindred orders that are known, by order id."""
+    """The known sizes of kindred orders, by order id."""
     live_orders: frozenset[str] = frozenset()
-    """The kindred orders that the exchange says are not over."""
+    """Kindred orders that are not over by the exchange's word."""
     order_id: str | None = None
-    """The id of our order, where it was ever seen."""
+    """The id of our order, if it was ever seen."""
     order_size: Decimal | None = None
-    """The size of our order, where it was ever seen."""
+    """The size of our order, if it was ever seen."""
     waited_s: float = 0.0
-    """How long ago the call certainly ended."""
+    """Seconds that have certainly passed since the call ended."""
     after_window: bool = False
-    """Whether the exchange's own time in what was read is past the last moment at which it takes the request."""
+    """Whether the exchange's time of these replies is past the last moment at which it takes the request."""
     reaches_back: bool = True
-    """Whether the symbol's newest fill of before it was sent is still shown: else it may be another account's."""
+    """Whether the symbol's newest fill before sending is still shown; if not, the fills may be another account's."""
     unreadable: str = ""
-    """Why what is held is not known from what was read; empty where it is."""
+    """Why the holdings are not known from these rows; empty if they are."""
     contradiction: str = ""
-    """The same where a fill of our own order says it: then it is so of every fill of the account."""
+    """The same, if a fill of our own order shows it: then it applies to every fill of the account."""
     proven: bool = True
-    """Whether what is held is known to be all, not only the sum of the fills that are known."""
+    """Whether the holdings are known to be complete, and not only the sum of the known fills."""
     positions: tuple[Position, ...] = ()
     """The positions of the product type, as they were read."""
 
     @property
     def own_volume(self) -> Decimal:
-        """The size of the fills that carry our order's id."""
+        """The size of the fills with our order's id."""
         return sum((fill.base_volume for fill in self.own_fills), ZERO)
 
     @property
     def order_volume(self) -> Decimal | None:
-        """The order's own filled size, in the base coin; None where there is no order."""
+        """The order's filled size by its own report, in the base coin; None without an order."""
         if self.order is None:
             return None
         if self.order.status is OrderStatus.FILLED and not self.order.base_volume:
@@ -86,25 +87,29 @@ class Observation:
 
 
 _SOON_AFTER = timedelta(seconds=10)
-"""Less than was planned, or more, is taken for our other leg only where it came so soon after the known one; as much
-as was planned is in doubt where it came later, unless it is known to be a reversal's."""
+"""Fills of another size than planned count as our other leg only if they came this soon after the known leg.
+
+Fills of the planned size that came later are doubtful, unless a reversal made their order.
+"""
 _UNFILLED_ENDS = tuple(status for status in OrderStatus if status.is_over and status is not OrderStatus.FILLED)
 
 
 @dataclass(frozen=True, slots=True)
 class OtherLeg:
-    """The fills that are the leg of ours without our id."""
+    """The fills of our leg that has not our id."""
 
     fills: tuple[FuturesFill, ...] = ()
     ambiguous: bool = False
-    """Whether they cannot be separated from others'."""
+    """Whether these fills cannot be separated from others'."""
     doubtful: bool = False
-    """Whether they are ours by size alone: something else made their order, or they came late and nothing says what."""
+    """Whether they are ours by size alone: their order has another source, or they came late from an unknown source."""
 
 
 def find_other_leg(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
-    """The leg of ours that no id names: the exchange may carry a reversal out as two orders, of which one has our id,
-    or give no order with its fills. `closing` are fills taken for our closing leg by their size.
+    """Find the second leg of our reversal if its fills carry another order id, or none.
+
+    An exchange may execute a reversal as two orders, of which one has our id, or report fills without orders. `closing`
+    are fills counted as our closing leg by their size.
     """
     if twin := _twin(plan, look):
         is_shown = look.own_fills and not closing
@@ -112,9 +117,9 @@ def find_other_leg(plan: ReversalPlan, look: Observation, closing: Sequence[Futu
     if not closing and (not look.own_fills or _is_one_order(plan, look)):
         return OtherLeg()
     if closing and _has_ended_unfilled(look):
-        return OtherLeg()  # it was to open: whatever opened is not ours
+        return OtherLeg()  # it should have opened, so no opening fill is ours
     if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in look.own_fills):
-        return OtherLeg(ambiguous=True)  # the position was turned round before: what was planned tells no leg of ours
+        return OtherLeg(ambiguous=True)  # the position had already changed side, so the plan identifies no leg of ours
     return _opening(plan, look, closing) if closing or _may_close(plan, look) else _closing(plan, look)
 
 
@@ -123,18 +128,18 @@ def _has_ended_unfilled(look: Observation) -> bool:
 
 
 def _may_close(plan: ReversalPlan, look: Observation) -> bool:
-    """Whether our own order may be the one that closes; in one-way mode closing and opening have one direction."""
+    """Whether our own order may be the closing one; in one-way mode closing and opening have one direction."""
     return plan.params.mode is PositionMode.ONE_WAY or not all(_opens(plan, fill) for fill in look.own_fills)
 
 
 def _closing(plan: ReversalPlan, look: Observation) -> OtherLeg:
-    """The fills of another order that are the closing leg of ours, where the opening order has our id."""
+    """Find our closing leg among fills of other orders, if the opening order has our id."""
     fills = [fill for fill in look.other_fills if _closes(plan, fill)]
     return _other_leg(look, fills, {result.closed for result in plan.results}, look.own_fills)
 
 
 def _opening(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
-    """The fills of another order that are the opening leg of ours, where the closing order has our id."""
+    """Find our opening leg among fills of other orders, if the closing order has our id."""
     fills = [fill for fill in look.other_fills if fill not in closing and _opens(plan, fill)]
     if _is_one_order(plan, look):
         return _rest_of_order(look, [fill for fill in fills if fill.order_id == closing[0].order_id], closing)
@@ -143,11 +148,11 @@ def _opening(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFil
         to_close = max(result.closed for result in plan.results)
         already = max(ZERO, already - to_close)
         closes = any(sum(fill.base_volume for fill in group) == to_close for group in _by_order(fills).values())
-        if look.own_fills and already and not closes:  # ours is one order for both, unless what it opened became larger
+        if look.own_fills and already and not closes:  # one order did both, unless it opened more
             return OtherLeg(ambiguous=bool(fills) and any(result.opened > already for result in plan.results))
     possible_sizes = {result.opened - already for result in plan.results if result.opened > already}
     leg = _other_leg(look, fills, possible_sizes, (*look.own_fills, *closing))
-    # Ours may have closed alone, and somebody, or the trader by hand, opened as much.
+    # Ours may have only closed, and another order, or the trader by hand, opened as much.
     return OtherLeg(ambiguous=True) if any(fill.order_id in look.foreign_orders for fill in leg.fills) else leg
 
 
@@ -165,8 +170,9 @@ def _is_one_order(plan: ReversalPlan, look: Observation) -> bool:
 
 
 def _twin(plan: ReversalPlan, look: Observation) -> Sequence[FuturesFill]:
-    """The fills of an order as large as ours, where ours is larger than what was to be closed and not what was to be
-    traded: somebody had added to it just before, and the exchange closed and opened all of it by two orders.
+    """Return the fills of a twin: an order as large as ours, which is larger than the plan closes and no planned total.
+
+    The position had grown just before, and the exchange closed and opened all of it by two orders.
     """
     if not _is_one_order(plan, look) or any(look.order_size == result.traded for result in plan.results):
         return ()
@@ -182,14 +188,14 @@ def _twin(plan: ReversalPlan, look: Observation) -> Sequence[FuturesFill]:
 def _other_leg(
     look: Observation, fills: Iterable[FuturesFill], possible_sizes: set[Decimal], known: Sequence[FuturesFill]
 ) -> OtherLeg:
-    """Of the fills of others, newest first, that move what our other leg moves, those that are its own.
+    """Choose the fills of our other leg among fills of others, newest first, that move the same leg in its direction.
 
-    `possible_sizes` are how much it may be, in the base coin; `known` are the fills of the leg that is known.
+    `possible_sizes` are the sizes that the leg may have, in the base coin; `known` are the fills of the known leg.
     """
     groups = _by_order(fills)
     sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
     likely = {order_id: size for order_id, size in sizes.items() if order_id not in look.foreign_orders}
-    # Newest first: of several orders of one size, the first that came.
+    # Newest first; of several orders of one size the earliest is taken.
     exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in possible_sizes]
     until = max(fill.c_time for fill in known) + _SOON_AFTER
     if exact:
@@ -199,8 +205,8 @@ def _other_leg(
     if not likely or not possible_sizes:
         return OtherLeg()
     likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
-    # Fills that name no order may be several orders'. Of several orders one at most is ours: not even what they come to
-    # together tells which.
+    # Unnamed fills may be of several orders. Of several orders at most one is ours, and their total does not tell
+    # which.
     fits = len(likely) == 1 and (None not in likely or likely[None] <= max(possible_sizes))
     if fits and all(fill.c_time <= until for fill in likely_fills):
         return OtherLeg(likely_fills)
@@ -208,11 +214,11 @@ def _other_leg(
 
 
 def closing_by_size(plan: ReversalPlan, look: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
-    """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
+    """Find fills of the planned closing size if no fill has our order's id; also return whether there are any.
 
-    Fills that name no order may be ours. An order of our id that ended without a fill was the opening one
-    where another order closed, unless it was to close itself or something else is known to have made the other; what
-    only a reversal makes counts whatever it came to, also where ours has no fill in a state nobody knows.
+    Unnamed fills may be ours. If an order of our id ended without a fill, it was the opening one, and another order
+    closed, unless ours was to close itself or the other order has another source. A kindred order counts whatever it
+    traded, also if ours has no fill and an unknown state.
     """
     order, planned = look.order, {size for result in plan.results for size in (result.closed, result.traded)}
     cancelled = _has_ended_unfilled(look)
@@ -230,10 +236,10 @@ def closing_by_size(plan: ReversalPlan, look: Observation) -> tuple[tuple[Future
 
 
 def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], positions: Iterable[Position]) -> str:
-    """Why positions cannot be summed from readable fills; empty where they can, or are reported.
+    """Return why positions cannot be summed from readable fills; empty if they can, or are reported.
 
     A fill of our own order that is neither of its legs shows that `side` does not name the leg in this exchange's
-    fills. One-way, `side` is the direction of the trade and names no leg.
+    fills. In one-way mode `side` is the direction of the trade and names no leg.
     """
     if plan.params.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
@@ -247,7 +253,7 @@ def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], position
 
 
 def may_be_among_others(plan: ReversalPlan, look: Observation) -> bool:
-    """Whether an order of which it is not known what made it moved what ours moves, and none was ever shown as ours."""
+    """Whether an order of unknown source moved a leg as ours would, while no order was ever shown as ours."""
     known_orders = look.foreign_orders | look.kindred_orders
     return look.order_id is None and any(
         fill.order_id not in known_orders and (_closes(plan, fill) or _opens(plan, fill)) for fill in look.other_fills
@@ -255,15 +261,15 @@ def may_be_among_others(plan: ReversalPlan, look: Observation) -> bool:
 
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
-    """Whether the system closed a position by force."""
+    """Whether the exchange closed a position by force."""
     return any(terms_of(fill).forced_by is SystemClose.LIQUIDATION for fill in fills)
 
 
 def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
-    """Whether an order among new fills closed what the plan closes, in direction and size.
+    """Whether an order among new fills closed the planned size in the planned direction.
 
-    This is the only evidence where an order cannot be requested by its own id. One-way, closing and opening
-    may be one order.
+    This is the only evidence if an order cannot be requested by our id. In one-way mode closing and opening may be one
+    order.
     """
     planned = {size for result in plan.results for size in (result.closed, result.traded)}
     groups = _by_order(fill for fill in fills if _closes(plan, fill))
@@ -286,7 +292,7 @@ def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
 
 
 def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[PositionSide, bool]) -> bool:
-    """Whether an order moved the same leg as one of ours; in one-way mode closing and opening have one direction.
+    """Whether a fill moved the same leg as ours would; in one-way mode closing and opening have one direction.
 
     `hedge_leg` is the leg in hedge mode, and whether it is opened.
     """
