@@ -21,7 +21,10 @@ from tradetui.wire.product_types import ProductType
 
 
 def book_of(*fills: FuturesFill, proven: bool = False, product_type: ProductType = USDT) -> PositionBook:
-    book = PositionBook(product_type, proven_flat=proven)
+    book = PositionBook(product_type)
+    if proven:  # by a change of position mode
+        hedge = fills[0].pos_mode == PositionMode.HEDGE
+        book.add(fill("buy", "buy_single", "1", at=START_MS, mode="one_way_mode" if hedge else "hedge_mode"))
     for taken in sorted(fills, key=lambda fill: (fill.c_time, id_sort_key(fill.trade_id))):
         book.add(taken)
     return book
@@ -138,7 +141,8 @@ def test_a_fill_that_comes_again_with_other_figures_is_noticed(changed: dict[str
     book = PositionBook(USDT)
     first = fill("buy", "open", "19", at=START_MS)
     book.add(first)
-    assert not book.add(FuturesFill.from_row({**first.received, **changed}))
+    book.add(FuturesFill.from_row({**first.received, **changed}))
+    assert sizes(book) == {"long": 19}
     assert book.outdated is outdated
 
 

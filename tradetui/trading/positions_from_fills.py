@@ -7,7 +7,7 @@ and the realised profit after it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -16,8 +16,9 @@ from itertools import islice
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.fill_terms import FillTerms, terms_of
 from tradetui.trading.holdings import HeldLeg, Holdings, Net
-from tradetui.trading.positions import LONG, SHORT, FromFills, Position
+from tradetui.trading.positions import LONG, SHORT, FromFills, Position, with_mark
 from tradetui.wire.enums import PositionMode, PositionSide
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
 
@@ -37,37 +38,42 @@ class _Symbol:
     )
     opens_missing: bool = False
     unknown_word: str = ""
+    last_price: Decimal | None = None
 
 
 class PositionBook:
     """Positions of one product type, kept by adding fills oldest first; each costs the same whatever came before.
 
-    `proven_flat` is given where the history is known to begin with nothing held. A change of position mode between
-    two fills proves it, since the exchange refuses the switch while anything is held (code 40920).
+    Fills before `known_from` (Unix ms) are left out: lost later fills may have closed what they opened. A change of
+    position mode between two fills proves that nothing was held, since the exchange refuses the switch while anything
+    is (code 40920). Marks are the last fill's price.
     """
 
-    def __init__(self, product_type: ProductType, *, proven_flat: bool = False) -> None:
+    def __init__(self, product_type: ProductType, known_from: int = 0) -> None:
         self.product_type = product_type
         self.mode: PositionMode | None = None
+        self._known_from = known_from
         self._since: datetime | None = None
-        self._proven = proven_flat
+        self._proven = False
         self._symbols: defaultdict[str, _Symbol] = defaultdict(_Symbol)
         self._effects: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
         self._newest: datetime | None = None
         self.outdated = False
         """Whether a fill came after one that is newer than it, or came again with other figures."""
 
-    def add(self, fill: FuturesFill) -> bool:
-        """Take one fill in; False for one that is known already.
+    def add(self, fill: FuturesFill) -> None:
+        """Take one fill in; one that is known already changes nothing.
 
         A fill older than one already taken breaks averages and proofs, and one that comes again with other figures was
         summed as it was before, so the book marks itself outdated and is to be built again.
         """
+        if self._known_from and unix_ms(fill.c_time) < self._known_from:
+            return
         effect = hash(fill.effect_key)
         fill_id = fill.row_id
         if (known_effect := self._effects.get(fill_id)) is not None:
             self.outdated = self.outdated or known_effect != effect
-            return False
+            return
         if self._newest is not None and fill.c_time < self._newest:
             self.outdated = True
         self._newest = fill.c_time
@@ -84,19 +90,19 @@ class PositionBook:
         self.mode = terms.mode or self.mode
         # A fill that does not tell the mode is of the same as the one before.
         self._apply(fill, terms if terms.mode is not None else terms_of(fill, self.mode))
-        return True
 
     @property
     def unknown_word_by_symbol(self) -> dict[str, str]:
         """By symbol, an unknown term of its fills: its position is not the sum of the others."""
         return {symbol: state.unknown_word for symbol, state in self._symbols.items() if state.unknown_word}
 
-    def positions(self) -> Iterator[Position]:
+    def positions(self) -> list[Position]:
+        positions = []
         for symbol, state in self._symbols.items():
             source = FromFills(self._since, self._proven, state.opens_missing, state.unknown_word)
             for name, leg in state.legs.items():
                 if leg.size > ZERO:
-                    yield Position(
+                    position = Position(
                         product_type=self.product_type,
                         symbol=symbol,
                         leg=name,
@@ -104,13 +110,15 @@ class PositionBook:
                         mode=self.mode,
                         source=source,
                         entry=leg.entry,
-                        mark=None,
                         realised=leg.realised,
                         margin_coin=margin_coin(self.product_type, symbol),
                     )
+                    positions.append(with_mark(position, state.last_price))
+        return positions
 
     def _apply(self, fill: FuturesFill, terms: FillTerms) -> None:
         state = self._symbols[fill.symbol.upper()]
+        state.last_price = fill.price
         effect, size = terms.effect, fill.base_volume
         if effect is None:
             state.unknown_word = terms.unknown_word

@@ -557,8 +557,8 @@ async def test_positions_are_summed_from_behind_the_fills_that_are_lost() -> Non
     client.rows[FILLS, USDT] += [fill(1, NOW_MS + DAY_MS, tradeSide="close", baseVolume="7")]
     client.rows[FILLS, USDT] += [fill(2, NOW_MS + 150 * DAY_MS, baseVolume="2")]
     fills = await read_all(client, archive)
-    sums = _RunningSum.of_all(fills)
-    assert [position.size for position in sums.positions()] == [2]
+    book = _RunningSum.of_all(fills).book
+    assert [position.size for position in book.positions()] == [2]
 
 
 @pytest.mark.parametrize("reads_first", [0, 1, 2])
@@ -580,7 +580,7 @@ async def test_an_account_that_made_nothing_for_months_while_sessions_ran_has_lo
         await fills.read_gap()
     archive.note_read(USDT, client.clock.now_ms)
     assert not [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
-    assert [position.size for position in _RunningSum.of_all(fills).positions()] == [9]
+    assert [position.size for position in _RunningSum.of_all(fills).book.positions()] == [9]
 
 
 @pytest.mark.parametrize("reads_first", [0, 1, 2])
@@ -597,7 +597,7 @@ async def test_fills_lost_before_an_account_rested_are_lost_also_where_it_was_re
     await fills.attach(archive)
     await fills.read_newest(0.0)
     assert [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
-    assert not _RunningSum.of_all(fills).positions()
+    assert not _RunningSum.of_all(fills).book.positions()
 
 
 @pytest.mark.parametrize("reads_first", [0, 1])

@@ -6,13 +6,13 @@ word. A sum is shown only when it has all fills that the exchange still keeps.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from heapq import merge
 from itertools import count
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from tradetui.desk.feeds.fills.corrections import unsteady_sentence
 from tradetui.desk.feeds.fills.fill_history import FillHistory
@@ -22,12 +22,11 @@ from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
-from tradetui.trading.positions import FromFills, Position, reported, with_mark
+from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.trading.positions_from_fills import PositionBook
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionMode, PositionSide
-from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import PositionsRequest, ReportedPosition
 from tradetui.wire.product_types import ProductType
@@ -158,58 +157,43 @@ class PositionsReader:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
         return history.part((await self._sum_with_new_fills(history)).positions())
 
-    async def _sum_with_new_fills(self, history: FillHistory) -> _RunningSum:
+    async def _sum_with_new_fills(self, history: FillHistory) -> PositionBook:
         """Add new fills to the running sum; sum all fills anew if it cannot be continued."""
         running_sum, new_fills = self._sums.get(history.product_type), history.follow()
         if running_sum is None or not running_sum.rests_on(history):
             new_fills.clear()
             running_sum = await self._disk.run(_RunningSum.of_all, history)
-        running_sum.add(sorted(new_fills, key=_fill_order))
+        for fill in sorted(new_fills, key=_fill_order):
+            running_sum.book.add(fill)
         new_fills.clear()
         if running_sum.book.outdated:  # a fill came late, or with other figures
             running_sum = await self._disk.run(_RunningSum.of_all, history)
         self._sums[history.product_type] = running_sum
-        return running_sum
+        return running_sum.book
 
 
-class _RunningSum:
-    """Positions of one product type as a running sum of its fills.
+class _RunningSum(NamedTuple):
+    """A product type's positions as a running sum of its fills, and what that sum began with."""
 
-    Fills before `known_from` (Unix ms) are left out: lost later fills may have closed the positions that they opened.
-    """
-
-    def __init__(self, product_type: ProductType, known_from: int = 0) -> None:
-        self.book = PositionBook(product_type)
-        self._known_from = known_from
-        self._last_prices: dict[str, Decimal] = {}
-        self._archive: Archive | None = None
-        self._lost_spans = 0
+    book: PositionBook
+    archive: Archive | None
+    lost_spans: int
 
     @classmethod
     def of_all(cls, history: FillHistory) -> _RunningSum:
         """Sum all fills, both archived ones and those not archived yet; blocks."""
         product_type, archive, unsaved = history.product_type, history.write_buffer.archive, history.unsaved
-        running_sum = cls(product_type, 0 if archive is None else archive.known_from(product_type))
-        running_sum._archive, running_sum._lost_spans = archive, len(history.lost)
+        book = PositionBook(product_type, 0 if archive is None else archive.known_from(product_type))
         unsaved_ids = {fill.row_id for fill in unsaved}
         archived = () if archive is None else archive.rows.fills(product_type)
         saved = (fill for fill in archived if fill.row_id not in unsaved_ids)
-        running_sum.add(merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order))
-        return running_sum
+        for fill in merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order):
+            book.add(fill)
+        return cls(book, archive, len(history.lost))
 
     def rests_on(self, history: FillHistory) -> bool:
         """Whether this sum is of the history's present archive, and no more fills were lost since."""
-        return self._archive is history.write_buffer.archive and self._lost_spans == len(history.lost)
-
-    def add(self, fills: Iterable[FuturesFill]) -> None:
-        """Add fills, oldest first; repeated fills change nothing."""
-        for fill in fills:
-            is_left_out = self._known_from and unix_ms(fill.c_time) < self._known_from
-            if not is_left_out and self.book.add(fill):
-                self._last_prices[fill.symbol.upper()] = fill.price
-
-    def positions(self) -> list[Position]:
-        return [with_mark(position, self._last_prices.get(position.symbol)) for position in self.book.positions()]
+        return self.archive is history.write_buffer.archive and self.lost_spans == len(history.lost)
 
 
 def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
