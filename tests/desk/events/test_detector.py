@@ -194,14 +194,6 @@ def test_an_order_that_is_gone_is_news_unless_it_was_filled(filled: str, sentenc
     assert {event.kinds for event in events} <= {frozenset({RuleKind.ORDER_GONE})}
 
 
-def test_an_order_that_comes_back_was_never_gone() -> None:
-    watch, orders = AlertDetector(), Feed()
-    watch.orders_changed(orders.of(order(1)), 0)
-    watch.orders_changed(orders.of(), 1)
-    assert watch.orders_changed(orders.of(order(1)), 2) == []
-    assert watch.orders_changed(orders.of(), 1 + UNCONFIRMED_S) == []
-
-
 def test_the_link_is_lost_once_and_back_without_a_bell() -> None:
     watch = AlertDetector()
     states = [LinkState.CONNECTED, LinkState.DOWN, LinkState.REFUSED, LinkState.DEGRADED, LinkState.CONNECTED]
