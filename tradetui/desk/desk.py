@@ -1,7 +1,7 @@
-"""A running session of one account: what it reads, keeps, alerts of and may send, put together in one place.
+"""A running session of one account: its feeds, storage, alerts and actions, put together in one place.
 
-Whatever changes goes from the feed that read it to all that rests on it (`Desk._feed_changed`), and what is known of
-the account goes to all that waits for it (the callbacks of `AccountStorage`).
+A change goes from the feed that read it to everything that depends on it (`Desk._feed_changed`). The account's identity
+goes to everything that waits for it (the callbacks of `AccountStorage`).
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 class Desk:
     """Feeds of one account under one scheduler, and its actions.
 
-    `trading` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs blocking work
-    on the archive, on a thread or in place where time is virtual; it is closed with the desk.
+    `trading` is None in monitor mode, so that no object exists that could send. `disk` runs blocking work on the
+    archive, on a thread, or inline if time is virtual; it is closed with the desk.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Desk:
         alerts: AlertSettings | None = None,
         past_equity: Callable[[], Iterable[EquitySample]] = tuple,
     ) -> None:
-        """`past_equity` gives samples from before the session, oldest first, where somebody knows them."""
+        """Create the parts; `past_equity` gives samples from before the session, oldest first, if there are any."""
         self.client = client
         self.settings = settings
         self.clock = clock
@@ -91,7 +91,7 @@ class Desk:
         closed_positions = [ClosedPositionHistory(polling, product_type, disk) for product_type in product_types]
         sampler = EquitySampler(product_types, disk, past_equity)
         self.triggers_reader = TriggersReader(polling, product_types, disk)
-        # The positions show the stops that wait, whether or not anybody looks at the triggers.
+        # The positions show waiting stops, whether or not the triggers are in view.
         self.triggers = self._feed_of(TRIGGERS, self.triggers_reader, hidden_factor=1.0)
         self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader)
         self.positions_reader = PositionsReader(
@@ -122,7 +122,7 @@ class Desk:
             count_calls=lambda: CallCounts(link.good_replies, link.failed_calls),
         )
 
-        # Two sessions may share a seed, and must not take each other for themselves.
+        # Two sessions may share a random seed, but must not share an owner name.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"
         self.alerts = Alerts(
             alerts or AlertSettings(), clock, disk, owner, lambda: self.scheduler.poll_now(TRIGGERS.name), self.market
@@ -174,7 +174,6 @@ class Desk:
 
     @property
     def intents(self) -> Intents | None:
-        """The account's intents; None in monitor mode."""
         return None if self._trading is None else self._trading.intents
 
     @property
@@ -188,7 +187,7 @@ class Desk:
 
     @property
     def creation(self) -> Creation | None:
-        """Creation of sub-accounts and keys, loaded on first use; None where it is not allowed."""
+        """Creation of sub-accounts and keys, loaded on first use; None if not allowed."""
         return None if self._trading is None else self._trading.creation
 
     @property
@@ -210,14 +209,14 @@ class Desk:
         return self.storage.archive
 
     def has_other_view(self, name: str) -> bool:
-        """Whether a panel can show its rows in another way now."""
+        """Whether a panel can switch to another view now."""
         return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.reports_waiting)
 
     def panel_rows(self, name: str, *, other_view: bool = False) -> Snapshot[FeedRow]:
-        """The rows of a panel.
+        """Return the rows of a panel.
 
-        Fills are gathered by their order; the other view has each by itself. Triggers are those that wait and then
-        those that ended; the other view has the waiting ones alone.
+        Fills are grouped by order; the other view lists them one by one. Triggers are the waiting ones, then the ended
+        ones; the other view has only the waiting ones.
         """
         if name == FILLS.name and not other_view:
             return self.filled_orders.snapshot
@@ -226,12 +225,12 @@ class Desk:
         return self.feeds[name].snapshot
 
     def start(self, feeds: Collection[str] | None = None) -> None:
-        """Begin polling; where names of feeds are given, these alone."""
+        """Begin polling these feeds, or all."""
         self.scheduler.start(feeds)
         self.storage.start()
 
     async def stop(self) -> None:
-        """End polling, close archive and client; what an end makes known is still delivered."""
+        """End polling, then close archive and client; alerts of the last changes are still delivered."""
         try:
             await self.scheduler.stop()
             await self.lookups.stop()
@@ -249,7 +248,7 @@ class Desk:
                 await self.client.aclose()
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
-        """Call the listener with the feed whenever one has something new; returns what ends it."""
+        """Call the listener with each feed that has news; return a function that unsubscribes it."""
         subscriptions = ExitStack()
         for feed in self.feeds.values():
             subscriptions.callback(feed.subscribe(listener))
@@ -266,7 +265,7 @@ class Desk:
         self.alerts.reversal_went_on(sent, progress, self.zone)
 
     def _drop_gone(self, feed: Feed[FeedRow], waiting_ids: Iterable[str], *, in_book: bool) -> None:
-        """Drop what no longer waits of the orders that go against a reversal, where all that waits was read."""
+        """Drop orders that no longer wait from those against a reversal, if the feed read all waiting ones."""
         snapshot = feed.snapshot
         if snapshot.error is None and snapshot.read_at is not None:
             self.orders_against.drop_gone(waiting_ids, snapshot.read_at, in_book=in_book)
@@ -297,7 +296,7 @@ class Desk:
             if looks_at_today and (today := self.today(alerting=True)) is not None:
                 self.alerts.today_changed(today.amount, today.part)
         health = self.health
-        if not health.of_account:  # that stands on the screen by itself
+        if not health.of_account:  # the screen shows that by itself
             self.alerts.link_is(health.state, health.sentence)
 
     async def _account_expected(self, account: AccountIdentity) -> None:
@@ -306,12 +305,13 @@ class Desk:
             return
         await self._trading.look_ahead(self.settings, account)
         if self._trading.intents.unsettled():
-            self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
+            self.positions.publish(self.positions.snapshot)  # makes the screen look at the session again
 
     def _account_known(self, account: AccountIdentity) -> None:
         self.alerts.delivery.account = account.uid or account.name
         self.client.budget.account = account.name  # two profiles of one account share its limits
-        # A copy trader reverses once a second, an ordinary account ten times; until this is known, once.
+        # A copy trader may reverse once a second, an ordinary account ten times; an unknown one counts as a copy
+        # trader.
         if account.info is not None and self.client.budget.account_kind is None:
             copies = account.info.is_copy_trader
             if copies is not None:
@@ -322,18 +322,18 @@ class Desk:
             self.intents.trouble = why
 
     async def _check_before_sending(self, archive: Archive) -> None:
-        """Have nothing sent once a newer program has brought the archive to its version."""
+        """Block sending once a newer program has migrated the archive."""
         if self.intents is not None:
             self.intents.checks_before_sending = [archive.refuse_other_version]
 
     async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
-        """Report the ends of reversals whose session was killed before it reported them."""
+        """Report the outcomes of reversals whose session was killed before it reported them."""
         if self._trading is not None:
             for sent, progress in await self._trading.execution.ends_of(self.alerts.delivery.unannounced_outcomes):
                 self.alerts.reversal_went_on(sent, progress, self.zone)
 
     async def _contradiction(self) -> str:
-        """Why the account's fills do not show what is held, as reversals of any session have shown it."""
+        """Return why the account's fills do not give its positions, if a reversal of any session has shown it."""
         if self._trading is not None:
             return self._trading.contradiction
         if self.account is None or self.settings.data_dir is None:
@@ -346,14 +346,14 @@ class Desk:
         return await self.disk.run(self._journal_reader.contradiction)
 
     async def _open_journal(self, account: AccountIdentity) -> None:
-        """Open the journal of the account, and the keys issued to it, where anything may be sent."""
+        """Open the account's journal and the keys issued to it, if the session may send."""
         if self._trading is not None:
             await self._trading.open(self.settings, account, self.disk)
 
     def history(
         self, kind: type[RecordT], changed: Callable[[], None], dates: DateFilter | None = None
     ) -> ArchiveRows[RecordT] | None:
-        """Everything that was ever seen of a kind of record, read as it is shown; None until the account is known."""
+        """Return all archived rows of a kind, read as they are shown; None until the account is known."""
         archive = self.archive
         if archive is None:
             return None
@@ -365,20 +365,19 @@ class Desk:
         return ArchiveRows(archive.rows, self.disk, selection, changed=changed, keeps_symbol=tests)
 
     def results(self) -> ResultsReader | None:
-        """Reads results of periods and round trips; None until the account is known."""
+        """Return the reader of period results and round trips; None until the account is known."""
         if self.archive is None:
             return None
-        from tradetui.desk.results.results_reader import ResultsReader  # nothing before the first rows needs it
+        from tradetui.desk.results.results_reader import ResultsReader  # not needed before the first rows
 
         if self._results is None:
             self._results = ResultsReader(self.archive, self.disk)
         return self._results
 
     def today(self, *, alerting: bool = False) -> TodayResult | None:
-        """Today's result at the accounts' newest equity, or what the day brought since its first sample.
+        """Return today's result at the accounts' newest equity, or since the day's first sample; None before that.
 
-        None before that. What is `alerting` is a result of the whole day alone, and takes nothing for a loss that may
-        have been withdrawn and is not known yet.
+        With `alerting` it is a result of the whole day only, and a wallet change that may be a withdrawal is no loss.
         """
         opening = None if self._today is None else self._today.opening
         totals = self.totals()
@@ -390,26 +389,26 @@ class Desk:
 
     @property
     def today_unknown_because(self) -> str:
-        """Why `today` has no result; empty where it has one, and before one was looked for."""
+        """Why `today` has no result; empty if it has one, and before the first attempt."""
         if self._today is None or self.today() is not None:
             return ""
         return self.totals().no_equity_because or self._today.unknown_because
 
     async def _begin_today(self, archive: Archive) -> None:
-        """Work today's result out from the accounts that were read before the archive was open."""
+        """Compute today's result from the accounts that were read before the archive was open."""
         self._track_today(self.client.server_clock.now_ms)
 
     def _track_today(self, now_ms: int) -> None:
         if self.archive is None or self.positions.snapshot.read_at is None:
             return
         if self._today is None:
-            from tradetui.desk.results.today import TodayTracker  # nothing before the first rows needs it
+            from tradetui.desk.results.today import TodayTracker  # not needed before the first rows
 
             self._today = TodayTracker(self.archive, self.disk, self.settings.product_types)
         self._today.accounts_changed(now_ms, self.zone)
 
     def totals(self) -> Totals:
-        """Equity, unrealised profit and worst margin ratio over every account of the session."""
+        """Return equity, unrealised profit and worst margin ratio over all accounts of the session."""
         positions, accounts = self.positions.snapshot, self.accounts.snapshot
         if self._totals is None or self._totals[0] is not positions or self._totals[1] is not accounts:
             totals = totals_of(

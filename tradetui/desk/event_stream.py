@@ -1,4 +1,4 @@
-"""Follows a desk: the rows of its feeds and the other sessions' entries in archive and journals, as one stream."""
+"""Follows a desk: the rows of its feeds and the entries of other sessions in archive and journals, as one stream."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.TRIGGER: frozenset({TableName.TRIGGERS, "contracts"}),
     EventKind.OUTCOME: frozenset({TableName.ACCOUNTS}),
 }
-"""The feeds that are polled for events of a kind, by name; those of alerts are all."""
+"""The feeds that are polled for events of a kind, by name; alerts need all feeds."""
 
 
 class NoLog(Exception):
-    """Events cannot be kept, so that none could be resumed; the message says why."""
+    """Events cannot be kept, so none could be resumed; the message is why."""
 
 
 class NotAllowed(Exception):
-    """The exchange has refused everything from the first call on; the message says why, and what to do."""
+    """The exchange has refused everything since the first call; the message is why, and what to do."""
 
 
 class AccountEvents:
-    """The events of a desk's account from a point on. The desk polls only what the kinds need; alerts need it all.
+    """The events of a desk's account from a point on.
 
-    Each sentence given to `notice` is about the stream itself: a link that is lost or back, a log that begins anew.
+    The desk polls only the feeds that the kinds need. Each sentence given to `notice` is about the stream itself: a
+    link that is lost or back, or a log that begins anew.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class AccountEvents:
         since: EventId | int | None,
         notice: Callable[[str], None],
     ) -> None:
-        """`since` is an event, a time (Unix ms), or None for now."""
+        """Prepare the stream; `since` is an event, a time (Unix ms), or None for now."""
         self._desk = desk
         self._kinds = frozenset(kinds)
         self._since = since
@@ -73,7 +74,7 @@ class AccountEvents:
         self._number = 0
         self._since_ms = 0
         self._first_look: tuple[int, int] | None = None
-        """The log's newest number after the first look at the orders, and the exchange's time of it (Unix ms)."""
+        """The log's newest number after the first look at the orders, and the exchange's time then (Unix ms)."""
         self._link_lost = False
         self._archive_notice = ""
 
@@ -82,11 +83,11 @@ class AccountEvents:
         return health_of(self._desk.client.connection_status, self._feeds, self._desk.clock.monotonic())
 
     async def follow(self) -> AsyncGenerator[AccountEvent, None]:
-        """Poll, and give every event once it is in the log; never ends by itself.
+        """Poll, and yield every event once it is in the log; never ends by itself.
 
         Raises:
             NoLog: the archive cannot be used.
-            NotAllowed: nothing may be read, and nothing ever was.
+            NotAllowed: every read was refused since the start.
         """
         with ExitStack() as subscriptions:
             for feed in self._feeds:
@@ -118,7 +119,7 @@ class AccountEvents:
                 self._notice(f"{LINK_BACK}.")
 
     def _refused_from_the_first(self, health: Health) -> bool:
-        """Whether waiting cannot help, as with a key that was never taken."""
+        """Whether waiting cannot help, as with a key that was never accepted."""
         never_read = self._desk.account is None and all(feed.snapshot.read_at is None for feed in self._feeds)
         return never_read and health.state is LinkState.REFUSED
 
@@ -142,7 +143,7 @@ class AccountEvents:
         return [event for event in events if self._is_selected(event)]
 
     async def _open(self) -> None:
-        """Open the log once the account is known and its archive open."""
+        """Open the log once the account is known and its archive is open."""
         desk, archive = self._desk, self._desk.archive
         account = desk.account
         if archive is None or account is None:
@@ -156,14 +157,14 @@ class AccountEvents:
         log = await desk.disk.run(EventLog, archive, now_ms, journals)
         since = self._since
         newest = await desk.disk.run(log.newest_number)
-        # An archive that was taken back from a copy gives numbers a second time.
+        # An archive restored from a copy gives numbers a second time.
         if isinstance(since, EventId) and since.log == log.name and since.number <= newest:
             self._number = since.number
         elif since is None:
             self._since_ms = now_ms
             self._number = newest
         else:
-            # Of two events the later may bear the earlier time: a minute more loses none.
+            # The later of two events may have the earlier time: one minute more loses none.
             self._since_ms = since if isinstance(since, int) else since.time_ms - OVERLAP_MS
             if isinstance(since, EventId):
                 self._notice(
@@ -189,17 +190,17 @@ class AccountEvents:
             self._first_look = await self._desk.disk.run(log.newest_number), snapshot.server_ms
 
     def _is_selected(self, event: AccountEvent) -> bool:
-        """Whether an event is of these kinds and product types, and not older than where reading begins."""
+        """Whether an event is of these kinds and product types, and not before the start of the stream."""
         if event.kind not in self._kinds:
             return False
-        # From now on means by the log's numbers; only what the exchange gives may be entered long after it took place.
+        # The start is a number of the log; only fills and triggers may be entered long after their own time.
         is_dated = self._since is not None or event.kind in (EventKind.FILL, EventKind.TRIGGER)
         if is_dated and event.time_ms < self._since_ms:
             return False
         if event.product_type is None:
             return True
         if event.kind is EventKind.ORDER and self._since is None:
-            # What changed before the first look is news to nobody who reads from now on.
+            # A change before the first look is no news to a reader who starts now.
             newest, looked_ms = self._first_look or (0, 0)
             has_ended = event.details["state"] in (OrderState.FILLED, OrderState.GONE)
             if event.id.number <= newest or (has_ended and event.time_ms <= looked_ms):

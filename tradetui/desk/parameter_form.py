@@ -1,4 +1,4 @@
-"""Forms over the parameters of a request: their fields, and what is typed held to the request's own rules."""
+"""Forms over the parameters of a request: their fields, and the check of typed texts by the request's rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tradetui.wire.requests.request import Request
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One field, by the interface's name; `choices` are the documented words where it takes one or some of them."""
+    """One field, by the interface's name; `choices` are the documented values, of which it takes one or several."""
 
     name: str
     rule: str
@@ -24,7 +24,7 @@ class FormField:
 
 
 def form_fields(request: type[Request[Any]], *, without: Collection[str] = ()) -> tuple[FormField, ...]:
-    """The fields of a request, in the interface's order, but for the parameters left out by name."""
+    """Return the fields of a request in the interface's order, without some parameters."""
     return tuple(
         FormField(
             parameter.name,
@@ -42,7 +42,7 @@ def form_fields(request: type[Request[Any]], *, without: Collection[str] = ()) -
 def read_fields(
     request: type[Request[Any]], texts: Mapping[str, str], read: Callable[[Parameter, str], Any]
 ) -> tuple[dict[str, Any], dict[str, InvalidRequest]]:
-    """The values of what is typed, by field, and the rules that are broken; `read` makes a value of one text."""
+    """Parse texts by field; return the values, and the errors of invalid texts. `read` parses one text."""
     values: dict[str, Any] = {}
     problems: dict[str, InvalidRequest] = {}
     for name, text in texts.items():

@@ -28,7 +28,7 @@ class Environment(StrEnum):
 
 
 class Access(StrEnum):
-    """The actions open to this session now; with a key of `KEY_READS_ONLY` the exchange takes no order from it."""
+    """The actions open to this session now; with a key of `KEY_READS_ONLY` the exchange accepts no order."""
 
     TRADE = "TRADE"
     LOCKED = "LOCKED"
@@ -40,12 +40,12 @@ class Access(StrEnum):
 class DeskSettings:
     """Settings of one running session; sizes in the base coin, values in the quote coin.
 
-    `account_kind` is the profile's word for it (ordinary, copy_trader, broker), None where it gives none.
-    `base_url`, `exchange_environment` (live or demo) and `key_stand_in` (a hash of the API key, for an exchange that
-    tells no UID) say whose account it is. `proxy` and `ca_file` say in words, without a password, which proxy and which
-    certificates stand between this machine and the exchange; empty for none and the usual ones. Without a
-    `data_dir` nothing outlives the session. `state_dir` is where the user's registry of journals is, `runtime_dir`
-    where processes say that they live. Days begin in `zone`.
+    `account_kind` is the profile's (ordinary, copy_trader, broker), None if it has none. `base_url`,
+    `exchange_environment` (live or demo) and `key_stand_in` (a hash of the API key, for an exchange that reports no
+    UID) identify the account. `proxy` and `ca_file` name, without a password, the proxy and the certificates on the way
+    to the exchange; empty for none and the usual ones. Without a `data_dir` nothing outlives the session. `state_dir`
+    has the user's registry of journals, `runtime_dir` the files by which processes show that they run. Days begin in
+    `zone`.
     """
 
     name: str

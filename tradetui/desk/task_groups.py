@@ -14,13 +14,13 @@ STOPPING_S: Final = 10.0
 
 
 class ReadGroup:
-    """Cancels the reads that still run when the block is left, for whatever reason, and waits for their end."""
+    """Cancels reads that still run when the block is left, for any reason, and waits for their end."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[Any]] = []
 
     def begin(self, read: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin one; it is to be awaited within the block, since leaving that drops what it raises."""
+        """Begin a read; await it within the block, because its exception is lost afterwards."""
         task = asyncio.create_task(read)
         self._tasks.append(task)
         return task
@@ -42,7 +42,7 @@ class BackgroundTasks:
         self._stopped = False
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin one; after a stop it is cancelled before its first step."""
+        """Begin a task; after a stop it is cancelled before its first step."""
         task = asyncio.create_task(work)
         if self._stopped:
             task.cancel()
@@ -53,17 +53,17 @@ class BackgroundTasks:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (problem := task.exception()) is not None:
-            # Its text may hold what no log may; whoever awaits the task gets it whole.
+            # Its text may hold what no log may; the awaiting caller gets it in full.
             _log.debug("a background task ended with %s", type(problem).__name__)
 
     async def finish(self, seconds: float) -> None:
-        """Leave what runs so many seconds to end by itself; what is begun from now on is cancelled at once."""
+        """Give running tasks this many seconds to end by themselves; new tasks are cancelled at once."""
         self._stopped = True
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=seconds)
 
     async def stop(self) -> None:
-        """Cancel what runs and what is begun from now on, and wait for their end as long as a stop may take."""
+        """Cancel running and new tasks, and wait for their end up to `STOPPING_S`."""
         self._stopped = True
         try:
             async with asyncio.timeout(STOPPING_S):
@@ -79,6 +79,6 @@ class BackgroundTasks:
 
 
 def is_cancelled(problem: BaseException) -> bool:
-    """Whether an exception is the end of this task itself, and not only of something that it waited for."""
+    """Whether an exception cancels this task itself, and not only something it waited for."""
     task = asyncio.current_task()
     return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0

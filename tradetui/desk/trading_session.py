@@ -1,4 +1,4 @@
-"""The part of a session that may send: intents at once, reversals and creation loaded when they are needed."""
+"""The part of a session that may send: intents from the start, reversals and creation loaded when needed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UID_NOT_KNOWN: Final = (
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
-    """The location of an account's journal in the data directory, and every name it may have been kept under before."""
+    """Return the location of an account's journal in the data directory, with every former name of it."""
     assert settings.data_dir is not None
     folder = account_dir(settings.data_dir, account, settings.key_stand_in)
     names = (account.name, *account.former_names(settings.key_stand_in))
@@ -46,11 +46,10 @@ def journal_location(settings: DeskSettings, account: AccountIdentity) -> Journa
 
 
 class TradingSession:
-    """The intents of an account, and by them its reversals and what it creates, each made once.
+    """The intents of an account, and the reversals and creations that use them, each created once.
 
-    Making them loads a fifth of the program, so the desk asks for them after its first rows, on the thread of the
-    disk; whoever needs one earlier gets the same one. `progress_listener` is called with every progress of every
-    reversal.
+    Creating them loads a fifth of the program. So the desk does it after its first rows, on the disk thread; an earlier
+    caller gets the same objects. `progress_listener` is called with every progress of every reversal.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class TradingSession:
         make_execution: Callable[[Intents], Execution],
         make_creation: Callable[[Intents], Creation] | None = None,
     ) -> None:
-        """`make_creation` is None where the profile allows no sub-account and no key to be created."""
+        """Prepare the session; `make_creation` is None if the profile allows no creation of sub-accounts and keys."""
         self.intents = intents
         self.progress_listener: Listener | None = None
         self._make_execution = make_execution
@@ -68,7 +67,7 @@ class TradingSession:
         self._creation: Creation | None = None
         self._making = Lock()
         self._until_stopped: TemporaryDirectory[str] | None = None
-        """The journal's directory in a session without a data directory, which leaves nothing behind."""
+        """The journal's directory in a session without a data directory; it is removed at the end."""
 
     @property
     def execution(self) -> Execution:
@@ -83,7 +82,7 @@ class TradingSession:
 
     @property
     def contradiction(self) -> str:
-        """Why sums of this account's hedge-mode fills are not its positions, as far as reversals have shown it."""
+        """Why sums of this account's hedge-mode fills are not its positions; empty unless a reversal showed it."""
         return "" if self._execution is None else self._execution.contradiction
 
     @property
@@ -92,7 +91,7 @@ class TradingSession:
 
     @property
     def creation(self) -> Creation | None:
-        """Creation of sub-accounts and keys; None where that is not allowed."""
+        """Creation of sub-accounts and keys; None if not allowed."""
         with self._making:
             if self._creation is None and self._make_creation is not None:
                 self._creation = self._make_creation(self.intents)

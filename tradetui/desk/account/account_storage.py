@@ -1,4 +1,4 @@
-"""Identifies the account, opens its archive, and gives it to the parts of the desk that store something."""
+"""Identifies the account, opens its archive, and passes it to the parts of the desk that store rows."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 AGAIN_S: Final = (1.0, 10.0)
-"""Pauses between requests for the account: a second, then two, up to ten, with jitter, until one is answered."""
+"""Pauses between requests for the account: a second, then doubling up to ten, with jitter, until one is answered."""
 OWNER_AGAIN_S: Final = 60.0
-"""Interval at which the exchange is asked for the owner of the API key, beside the request at every send."""
+"""Interval of asking the exchange for the owner of the API key, besides the request at every send."""
 _FILE: Final = "archive.sqlite"
 ACCOUNTS_DIR: Final = "accounts"
 
 
 def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "") -> Path:
-    """The directory of an account: under its name, or a former one as long as that is the only one.
+    """Return the directory of an account: its own name, or a former name if only that directory exists.
 
-    A former name is a hash of the key, from before the UID was known, or of another spelling of the address.
+    A former name is a hash of the key, from before the UID was known, or comes from another spelling of the address.
     """
     accounts = data_dir / ACCOUNTS_DIR
     names = (identity.name, *identity.former_names(key_stand_in))
@@ -48,7 +48,7 @@ def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "
 
 
 def archive_file(settings: DeskSettings, identity: AccountIdentity) -> Path | None:
-    """The file of an account's archive, whether it exists yet or not; None where nothing is stored."""
+    """Return the file of an account's archive, which may not exist yet; None if nothing is stored."""
     if settings.data_dir is None:
         return None
     return account_dir(settings.data_dir, identity, settings.key_stand_in) / _FILE
@@ -61,7 +61,7 @@ def _open_archive(file: Path | None) -> Archive:
 
 
 class AccountStorage:
-    """Runs once beside the feeds, which do not wait for it: what they read before is kept as well."""
+    """Runs once beside the feeds, which do not wait for it: rows that they read earlier are stored as well."""
 
     def __init__(
         self,
@@ -79,19 +79,19 @@ class AccountStorage:
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
         first_rows: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """The callbacks are called in the order in which they are described here.
+        """The callbacks are called in the order described here.
 
-        `expected` gets the account as far as it is known without the exchange, before that is asked. Until it is
-        identified, `troubled` gets each reason why it cannot be but the exchange's own errors, then `known` gets it.
-        `first_rows` is waited for before anything is opened, `open_journal` before the archive is, which may take a
-        second: all of it is checked. Each of `attach` gets the open archive, in turn. Once a minute from then on
-        `every_minute` gets it too, and `owner_seen` the UID that the exchange names for the key.
+        `expected` gets the account as known without the exchange, before the exchange is asked. Until the account is
+        identified, `troubled` gets each reason except the exchange's own errors; then `known` gets the account.
+        `first_rows` is awaited before anything is opened. `open_journal` runs before the archive is opened, which may
+        take a second because the whole file is checked. Each of `attach` gets the open archive, in turn. From then on,
+        once a minute, `every_minute` gets it too, and `owner_seen` the UID that the exchange names for the key.
         """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
         self.trouble: str | None = None
         self.notice = ""
-        """The sentence on an archive that was set aside; who shows it empties it."""
+        """The message about an archive that was set aside; the one who shows it clears it."""
         self._client = client
         self._settings = settings
         self._disk = disk
@@ -111,7 +111,7 @@ class AccountStorage:
         self._task = asyncio.create_task(self._run(), name="account storage")
 
     async def stop_opening(self) -> None:
-        """Open nothing more; an archive that is open stays so."""
+        """Cancel the opening; an archive that is open stays open."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -145,12 +145,12 @@ class AccountStorage:
             self._owner_seen(await current_owner(self._client))
 
     async def _book_fills(self, archive: Archive) -> None:
-        """Book what sessions of before have left, in steps that let other work on the disk pass."""
+        """Book the fills that earlier sessions left, in steps between which other disk work can run."""
         while archive.fills_to_book:
             await self._disk.run(archive.advance_ledger)
 
     async def _try_step(self, step: Awaitable[None]) -> None:
-        """Take one step; why it fails is kept in `trouble`, and those after it are taken."""
+        """Run one step; a failure is kept in `trouble`, and later steps still run."""
         try:
             await step
         except (sqlite3.Error, OSError) as problem:
@@ -160,7 +160,7 @@ class AccountStorage:
             self.trouble = f"{type(problem).__name__}: {problem}"
 
     async def _identify(self) -> AccountIdentity:
-        """Ask until it is known; a UID that the exchange once named counts on a day when it names none."""
+        """Ask until the account is known; a UID that the exchange once named stays valid when it names none."""
         wait, longest = AGAIN_S
         settings = self._settings
         key = AccountKey(settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
@@ -174,7 +174,7 @@ class AccountStorage:
                 if identity.origin == "exchange":
                     await self._disk.run(self._accounts.remember, key, identity.uid)
             except FileUnusable as problem:
-                # Were the account taken for another, what it has not settled would lock nothing.
+                # If the account were taken for another, its unsettled intents would lock nothing.
                 self._say_trouble(str(problem))
             except OSError as problem:
                 why = f"{settings.data_dir} cannot be written ({problem.strerror}). Make it writable, or set data_dir"

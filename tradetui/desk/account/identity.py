@@ -1,4 +1,4 @@
-"""The identity of an account: exchange address, environment and UID. Budget, journal, lock and archive go by it."""
+"""The identity of an account: exchange address, environment and UID; budget, journal, lock and archive depend on it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
 
 
 class AccountIdentity(NamedTuple):
-    """An account; `origin` says who named the UID: the exchange now, or then (`remembered`), or the profile.
+    """An account; `origin` is the source of its UID: the exchange, now or earlier (`remembered`), or the profile.
 
-    `key` means that nobody did, and a hash of the API key stands in for it.
+    `key` means that there is no UID, and a hash of the API key stands in for it.
     """
 
     base_url: str
@@ -41,7 +41,7 @@ class AccountIdentity(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether the UID is known; else a hash of the key stands in for it."""
+        """Whether the UID is known; if not, a hash of the key stands in for it."""
         return self.origin != "key"
 
     @property
@@ -51,16 +51,16 @@ class AccountIdentity(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A name for files and rows that does not tell the key; the same however the address is written."""
+        """A name for files and rows that does not reveal the key; the same for every spelling of the address."""
         return _name(normalised_address(self.base_url), self.environment, self.uid)
 
     def aliases(self, key_stand_in: str) -> tuple[str, ...]:
-        """Every name under which this account may be known to a process: by its UID, and by the key in use."""
+        """Return every name by which a process may know this account: by its UID, and by the key in use."""
         by_key = _name(normalised_address(self.base_url), self.environment, key_stand_in)
         return tuple(dict.fromkeys((self.name, by_key) if key_stand_in else (self.name,)))
 
     def former_names(self, key_stand_in: str) -> tuple[str, ...]:
-        """Other names that its directory may have: by the key, and by other spellings of the address."""
+        """Return other names that its directory may have: by the key, and by other spellings of the address."""
         spellings = (normalised_address(self.base_url), *former_spellings(self.base_url))
         uids = (self.uid, key_stand_in) if key_stand_in else (self.uid,)
         names = dict.fromkeys(_name(spelling, self.environment, uid) for uid in uids for spelling in spellings)
@@ -80,17 +80,17 @@ class AccountKey(NamedTuple):
 
 
 def stand_in(api_key: str) -> str:
-    """The hash of an API key, which stands in for an unknown UID."""
+    """Return the hash of an API key, which stands in for an unknown UID."""
     return f"key-{hashlib.sha256(api_key.encode()).hexdigest()[:16]}"
 
 
 async def identify(
     client: ExchangeReader, key: AccountKey, uid: str | None, remembered: str | None = None
 ) -> AccountIdentity:
-    """The account by the UID that the exchange names, or named before, else by the profile, else by the key.
+    """Return the account by the UID that the exchange names or named before, else by the profile, else by the key.
 
-    The profile's UID counts only after an answer without a UID; anything else raises `ExchangeError`, so that two
-    sessions of one account do not take it for two.
+    The profile's UID counts only after an answer without a UID. Any other failure raises `ExchangeError`, so that two
+    sessions never take one account for two.
     """
     try:
         reply = await client.read(AccountInfoRequest())
@@ -104,7 +104,7 @@ async def identify(
 
 
 async def current_owner(client: ExchangeReader) -> str | None:
-    """The UID that the exchange names for the API key now; None where it names none within moments."""
+    """Return the UID that the exchange names for the API key now; None if it names none in time."""
     try:
         async with asyncio.timeout(OWNER_S):
             reply = await client.read(AccountInfoRequest())
@@ -114,7 +114,7 @@ async def current_owner(client: ExchangeReader) -> str | None:
 
 
 def identity_without_exchange(key: AccountKey, uid: str | None, remembered: str | None) -> AccountIdentity:
-    """The account as far as it is known without the exchange; `uid` is the profile's."""
+    """Return the account as known without the exchange; `uid` is the profile's."""
     if remembered:
         return AccountIdentity(key.base_url, key.environment, remembered, "remembered")
     if uid:
@@ -128,10 +128,11 @@ _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
 def normalised_address(base_url: str) -> str:
-    """The address in the one spelling that identifies it: what reaches the same exchange compares equal.
+    """Return the canonical spelling of an address: two spellings of one exchange become equal.
 
-    Scheme and host are in lower case; default port, trailing dot, trailing slash, user, query and fragment are left
-    out; every name and number of the loopback interface is 127.0.0.1. What is no address is returned as it is.
+    Scheme and host become lower case. Default port, trailing dot, trailing slash, user, query and fragment are left
+    out. Every name and number of the loopback interface becomes 127.0.0.1. Text that is no address is returned
+    unchanged.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -146,7 +147,7 @@ def normalised_address(base_url: str) -> str:
 
 
 def former_spellings(base_url: str) -> Iterator[str]:
-    """Former spellings of this address, by which accounts may have been identified."""
+    """Yield former spellings of this address, by which accounts may have been identified."""
     yield base_url
     try:
         normal = urlsplit(normalised_address(base_url))
@@ -190,7 +191,7 @@ def _number(host: str) -> IPv4Address | IPv6Address | None:
 
 
 class KnownAccounts:
-    """UIDs by address, environment and hash of the key, in a file of mode 0600; nothing without a directory.
+    """UIDs by address, environment and hash of the key, in a file of mode 0600; without a directory nothing is kept.
 
     Every call blocks.
     """
@@ -199,7 +200,7 @@ class KnownAccounts:
         self._file = None if data_dir is None else data_dir / "accounts" / "known.json"
 
     def uid_of(self, key: AccountKey) -> str | None:
-        """The UID that the exchange named for this key; raises FileUnusable where the file cannot be read."""
+        """Return the UID that the exchange named for this key; raises FileUnusable if the file cannot be read."""
         known = self._read()
         for spelling in (normalised_address(key.base_url), *former_spellings(key.base_url)):
             if uid := known.get("|".join(key._replace(base_url=spelling))):
@@ -207,7 +208,7 @@ class KnownAccounts:
         return None
 
     def remember(self, key: AccountKey, uid: str) -> None:
-        """Keep the UID that the exchange named, synced; raises FileUnusable or OSError."""
+        """Write the UID that the exchange named, synced; raises FileUnusable or OSError."""
         if self._file is None:
             return
         known, name = self._read(), "|".join(key._replace(base_url=normalised_address(key.base_url)))

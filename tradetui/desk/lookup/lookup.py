@@ -1,4 +1,4 @@
-"""A lookup: pages of one reading endpoint, older and older, loaded as the user scrolls."""
+"""A lookup: pages of one reading endpoint, from new to old, loaded as the user scrolls."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from tradetui.exchange.paging import PageWalk
 
 MOST_ROWS: Final = 10_000
-"""Rows a lookup holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
+"""Maximum rows of a lookup; for more, narrow the query or use `tradetui show --all`, which keeps none in memory."""
 Heard = Callable[[Exception | None], None]
 """Called with every answer: the error, or None for a page."""
 
 
 class LookupState(StrEnum):
-    """How far a lookup is: `more` older rows may follow, `stopped` and `failed` can be gone on with.
+    """How far a lookup is.
 
-    `full` is one that holds as many rows as it may.
+    `more`: older rows may follow. `stopped` and `failed` can be continued. `full`: it has the maximum of rows.
     """
 
     LOADING = "loading"
@@ -43,7 +43,7 @@ class LookupState(StrEnum):
 
 
 class LoadedRows(MemoryRows[IdentifiedRowT]):
-    """Rows as they were loaded, newest first; older ones are added at the end and none is ever taken away."""
+    """Rows in loading order, newest first; older ones are appended, and none is removed."""
 
     def __init__(self) -> None:
         self._loaded: list[IdentifiedRowT] = []
@@ -51,7 +51,7 @@ class LoadedRows(MemoryRows[IdentifiedRowT]):
         super().__init__(self._loaded, self._loaded_ids, 0)
 
     def add(self, rows: Sequence[IdentifiedRowT]) -> list[IdentifiedRowT]:
-        """Add the rows that are not there yet; they are what is returned."""
+        """Add rows that are new, and return them."""
         fresh: dict[str, IdentifiedRowT] = {}
         for row in rows:
             if self.index_of(row.row_id) is None:
@@ -64,14 +64,14 @@ class LoadedRows(MemoryRows[IdentifiedRowT]):
 
 
 class Lookup:
-    """One query's pages; listeners are called whenever something changed.
+    """One query's pages; listeners are called after every change.
 
-    Reads are a person's: they go before polls and are tried once more when what went wrong may pass. An error is a
-    state beside the rows that are there, and what was stopped or failed goes on with the page it did not get.
+    A person waits for these reads: they go before polls, and are retried once after a temporary failure. An error is
+    shown beside the rows read so far. A stopped or failed lookup continues with the page it did not get.
     """
 
     def __init__(self, client: ExchangeReader, query: Query, heard: Heard) -> None:
-        """Nothing is read yet. `client` is one that asks with a person's priority."""
+        """Prepare the lookup; `client` reads with a person's priority."""
         self.query = query
         self.rows = LoadedRows[Record]()
         self.state = LookupState.MORE
@@ -94,12 +94,12 @@ class Lookup:
 
     @property
     def at_the_end(self) -> bool:
-        """Whether every row was read that there is, or that fits."""
+        """Whether every row was read, or the maximum of rows."""
         return self.state in (LookupState.COMPLETE, LookupState.FULL)
 
     @property
     def part(self) -> float | None:
-        """The fraction of the stretch that was read, 0 to 1; None where it is not known or there is no stretch."""
+        """The fraction of the time span that was read, 0 to 1; None if not known or without a span."""
         if self.query.endpoint.time is None:
             return None
         if self.state is LookupState.COMPLETE:
@@ -114,7 +114,7 @@ class Lookup:
 
     @property
     def _reached_ms(self) -> int | None:
-        """The moment down to which everything was read: the oldest row's, or where the next piece begins."""
+        """The time back to which everything was read: that of the oldest row, or the end of the next span."""
         following = getattr(self._walk.request, "end_time", None) if self.query.pieces > 1 else None
         known = [instant_ms for instant_ms in (self._oldest_ms, following) if instant_ms is not None]
         return min(known, default=None)
@@ -124,17 +124,17 @@ class Lookup:
         return lambda: self._listeners.remove(listener)
 
     def more(self) -> None:
-        """Read the next page, unless one is being read, everything was, or somebody has to say so first."""
+        """Read the next page, unless the lookup is loading, finished, stopped or failed."""
         if self.state is LookupState.MORE:
             self._begin(everything=False)
 
     def go_on(self, *, everything: bool = False) -> None:
-        """Read the next page, or all of them, after a stop or a failure too."""
+        """Read the next page, or all of them, also after a stop or a failure."""
         if not self.at_the_end and not self.loading:
             self._begin(everything=everything)
 
     def stop(self) -> None:
-        """End the reading where it is; the page under way is not taken."""
+        """Stop reading; the page under way is dropped."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
 
@@ -150,7 +150,7 @@ class Lookup:
         self.error = None
         self._say(LookupState.LOADING)
         self._task = asyncio.get_running_loop().create_task(self._load(everything), name="lookup")
-        # Said here rather than in the task, which may be stopped before its first step.
+        # Set here and not in the task, which may be stopped before its first step.
         self._task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -168,7 +168,7 @@ class Lookup:
             self._heard(problem)
             self.error = FeedError.of(problem)
             if isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited):
-                # It passes by itself for a feed, whose next turn is the retry, and does not here.
+                # For a feed this passes by itself, because its next poll retries; a lookup has no next poll.
                 self.error = self.error._replace(remedy="")
             self._say(LookupState.FAILED)
         else:

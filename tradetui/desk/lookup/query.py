@@ -1,4 +1,4 @@
-"""The query of a lookup: the texts of its filter form, checked by the request's rules, and the time span they mean."""
+"""The query of a lookup: the texts of its filter form, checked by the request's rules, and their time span."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _PAGING: Final = frozenset({"limit", "idLessThan"})
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time a lookup covers, in Unix milliseconds, both ends included; None where an end is not known.
+    """The time span of a lookup in Unix ms, both ends included; None if an end is not known.
 
-    `assumed` says that nobody gave it: it is what the exchange takes, or what stands in where it insists.
+    `assumed` is set if the user gave none: then it is the exchange's default, or a substitute if the exchange requires
+    one.
     """
 
     start_ms: int | None
@@ -37,9 +38,9 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A lookup to be read: the texts as given, the request without its stretch, and the stretch.
+    """A checked lookup: the texts as given, the request without its time span, and the time span.
 
-    `sent` says whether the stretch is part of the request, and `pieces` in how many requests' spans.
+    `sent` is whether the request has the span; `pieces` is the number of requests that it is divided into.
     """
 
     endpoint: Endpoint
@@ -52,14 +53,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The query, or, where there is none, the errors by field in the request's own sentences."""
+    """The query, or the errors by field in the request's own sentences."""
 
     query: Query | None
     problems: Mapping[str, str]
 
 
 def filter_fields(endpoint: Endpoint) -> tuple[FormField, ...]:
-    """The fields of an endpoint's filter form: its parameters but those of paging; times stand in where they may."""
+    """Return the fields of a filter form: all parameters except paging; times with a default are optional."""
     fields, rule = form_fields(endpoint.request, without=_PAGING), endpoint.time
     standing_in = (START, END) if rule is not None and rule.missing is Missing.NEVER else ()
     return tuple(
@@ -77,9 +78,9 @@ def _spelt_as_spoken(sentence: str) -> str:
 
 
 def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzinfo = UTC) -> Checked:
-    """The query that these texts mean at a moment of the exchange; times without a zone are in the one given.
+    """Parse these texts into a query at `now_ms`, the exchange's time; times without a zone are in `zone`.
 
-    A refusal quotes a time as it was typed, and what a span comes to in that zone.
+    A refusal quotes a time as typed, and the resulting span in that zone.
     """
 
     def read(parameter: Parameter, text: str) -> Any:
@@ -110,7 +111,7 @@ def _refusal(problem: InvalidRequest, typed: Mapping[str, str], zone: tzinfo) ->
 
 
 def _assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
-    """The span read where no time is given: the exchange's default, or the longest one where it requires a span."""
+    """Return the span read without times: the exchange's default, or the longest span if it requires one."""
     if rule.missing is Missing.PREVIOUS_DAY:
         midnight = now_ms - now_ms % DAY_MS
         return Stretch(midnight - DAY_MS, midnight - 1, assumed=True)
@@ -120,7 +121,7 @@ def _assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
 
 
 def _lasting(endpoint: Endpoint, texts: Mapping[str, str], values: Mapping[str, Any], zone: tzinfo) -> dict[str, str]:
-    """The texts as they mean the same in any zone; a time ago stays one."""
+    """Return the texts with times that mean the same in any zone; relative times stay relative."""
     kept = dict(texts)
     for name, value in values.items():
         if isinstance(endpoint.request.parameters[name], Milliseconds) and not is_ago(texts[name]):
@@ -129,7 +130,7 @@ def _lasting(endpoint: Endpoint, texts: Mapping[str, str], values: Mapping[str, 
 
 
 def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any], now_ms: int) -> Query:
-    """The query of checked values; raises InvalidRequest where its times do not go together."""
+    """Return the query of checked values; raises InvalidRequest if its times do not go together."""
     rule = endpoint.time
     if endpoint.page is not None:
         values = {**values, "limit": endpoint.page.maximum}
@@ -145,7 +146,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     if start is None:
         request = endpoint.request(**values, **_times(None, end))
         return Query(endpoint, texts, request, stretch, sent=not assumed, pieces=1)
-    # Its own times come with each piece; a request that must have some has any until then.
+    # Each piece sets its own times; a request that requires times has placeholders until then.
     request = endpoint.request(**values, **({START: 0, END: 0} if rule.missing is Missing.NEVER else {}))
     length = (now_ms if end is None else end) - start
     return Query(endpoint, texts, request, stretch, sent=True, pieces=max(1, -(-length // rule.piece_ms)))
@@ -154,7 +155,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
 def _check_times(
     endpoint: Endpoint, rule: TimeRule, values: Mapping[str, Any], start: int | None, end: int | None, now_ms: int
 ) -> None:
-    """Hold the times to the rules; a span that is cut into pieces may be as long as the exchange tells anything."""
+    """Check the times against the rules; a span divided into pieces may be as long as the exchange keeps records."""
     check_window(rule, start, end, now_ms)
     cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
     if cut and start is not None and end is not None and end - start > rule.span_ms:

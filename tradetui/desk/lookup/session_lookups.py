@@ -1,4 +1,4 @@
-"""The lookups of a session, and which of them this account may see."""
+"""The lookups of a session, and which of them this account may use."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint
 
 SPOT_AUTHORITIES: Final = ("stor", "stow")
-"""Any one of these lets a key read spot fills, where the exchange tells a key's authorities (spot/account/info)."""
+"""Any one of these lets a key read spot fills, if the exchange reports a key's authorities (spot/account/info)."""
 
 
 class Lookups:
-    """Keeps the lookup of each kind while its screen is away, and remembers for ten minutes what was refused."""
+    """Keeps the lookup of each table while its screen is closed, and remembers refusals for ten minutes."""
 
     def __init__(
         self, client: ExchangeReader, account: Callable[[], AccountIdentity | None], account_kind: str | None
@@ -42,7 +42,7 @@ class Lookups:
         return self._begun.get(table)
 
     def begin(self, table: str, query: Query) -> Lookup:
-        """Begin a lookup in the place of the one before; nothing is read yet."""
+        """Begin a lookup in place of the one before; it reads nothing yet."""
         from tradetui.desk.lookup.lookup import Lookup
 
         if (before := self._begun.get(table)) is not None:
@@ -53,7 +53,7 @@ class Lookups:
         return lookup
 
     def blocking_reason(self, table: str) -> str | None:
-        """Why this account cannot see a kind of lookup, as far as is known; None where it may."""
+        """Return why this account cannot use a lookup, as far as known; None if it may."""
         endpoint = LOOKUPS[table].endpoint
         until, refusal = self._refusals.get(endpoint.name, (0.0, None))
         if refusal is not None and self._client.clock.monotonic() < until:

@@ -1,12 +1,10 @@
-"""Equity over a period: change of open profit, the curve without deposits, return and drawdown.
+"""Equity over a period: change of unrealised profit, the curve without deposits, return and drawdown.
 
-Chooses the samples of equity that the curve without deposits is worked out from.
-
-A period has up to thirteen thousand samples, too many for exact arithmetic each time that results are shown. So the
-growth of all is worked out in binary floating point, and by it those few are chosen whose exact growth tells as much:
-transfers cut the samples into segments, within which growth moves as equity does. The return rests on the ends of the
-segments, the drawdown on the peak and the trough of the deepest fall, and a chart shows the lowest and the highest
-sample of each of its parts. Floating point could only mistake two falls that agree to 14 digits for each other.
+A period has up to thirteen thousand samples, too many for exact arithmetic whenever results are shown. So the growth at
+all samples is computed in binary floating point, and with it the few samples are chosen whose exact growth gives the
+same figures. Transfers cut the samples into segments, within which growth is proportional to equity. The return depends
+on the ends of the segments, and the drawdown on the peak and the trough of the deepest fall. A chart shows the lowest
+and the highest sample of each of its parts. Floating point could only confuse two falls that agree to 14 digits.
 """
 
 from __future__ import annotations
@@ -43,18 +41,18 @@ from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.product_types import USDT_COINS, ProductType
 
 _DRAWN: Final = 400
-"""Into how many parts the samples are divided, of each of which the lowest and the highest are drawn."""
+"""Number of parts of the chart; the lowest and the highest sample of each are drawn."""
 
 
 class _Segment(NamedTuple):
-    """The samples between two transfers, by the indexes of the first and the last of them."""
+    """The samples between two transfers, by first and last index."""
 
     first: int
     last: int
 
 
 def curve_samples(sampled: SampledEquity, flows: Sequence[CashFlow]) -> set[int]:
-    """The chosen samples by their indexes; `flows` are the transfers since the first sample, oldest first."""
+    """Return the indexes of the chosen samples; `flows` are the transfers since the first sample, oldest first."""
     segments = _segments(sampled.times, flows)
     growth = _growth(sampled, segments, flows)
     return {*chain.from_iterable(segments), *_deepest_fall(growth), *_extremes(growth)}
@@ -70,7 +68,7 @@ def _segments(times: Sequence[int], flows: Sequence[CashFlow]) -> list[_Segment]
 
 
 def _growth(sampled: SampledEquity, segments: Sequence[_Segment], flows: Sequence[CashFlow]) -> list[float]:
-    """The growth at every sample: exact at the first of each segment, from there on in proportion to equity."""
+    """Return the growth at every sample: exact at the start of each segment, then in proportion to equity."""
     ends = sorted(set(chain.from_iterable(segments)))
     exact = dict(zip(ends, equity_curve(points_at(sampled, ends), flows), strict=True))
     growth: list[float] = []
@@ -82,7 +80,7 @@ def _growth(sampled: SampledEquity, segments: Sequence[_Segment], flows: Sequenc
 
 
 def _deepest_fall(growth: Sequence[float]) -> tuple[int, int]:
-    """The peak and the trough of the fall that is the greatest part of its peak, by their indexes."""
+    """Return the indexes of the peak and the trough of the fall that is the largest fraction of its peak."""
     peaks = list(accumulate(growth, max))
     parts_left = [value / peak if peak else 1.0 for value, peak in zip(growth, peaks, strict=True)]
     trough = parts_left.index(min(parts_left))
@@ -90,7 +88,7 @@ def _deepest_fall(growth: Sequence[float]) -> tuple[int, int]:
 
 
 def _extremes(growth: Sequence[float]) -> set[int]:
-    """The lowest and the highest sample of each part that is drawn, by their indexes; all where there are few."""
+    """Return the indexes of the lowest and the highest sample of each part; all indexes if there are few samples."""
     part_size = -(-len(growth) // _DRAWN)
     if part_size <= 2:
         return set(range(len(growth)))
@@ -102,14 +100,14 @@ def _extremes(growth: Sequence[float]) -> set[int]:
 
 
 NEAR: Final = 2
-"""How many sampling intervals a sample may be from a moment to stand for it."""
+"""A sample stands for a moment if it is at most this many sampling intervals away."""
 _GAP: Final = 2.5
-"""From how many sampling intervals on two samples have a gap between them."""
+"""Two samples this many sampling intervals apart have a gap between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTransfers:
-    """Transfers in USDT, oldest first, and up to when (Unix ms) the bills of them are read."""
+    """Transfers in USDT, oldest first, and up to when (Unix ms) their bills are read."""
 
     flows: tuple[CashFlow, ...]
     until: int
@@ -123,11 +121,10 @@ def known_transfers(
     until: int,
     now_ms: int,
 ) -> KnownTransfers | None:
-    """The transfers of a period (Unix ms); None where not all of its bills are read.
+    """Return the transfers of a period (Unix ms); None if not all its bills are read.
 
-    Bills are read less often than fills: what they may lack of the newest is what `READ_LATELY_MS` allows. A product
-    type that was never traded, and whose bills the exchange never sends, is left out. None too where what was moved in
-    a coin has no known worth.
+    Bills are read less often than fills, so the newest `READ_LATELY_MS` may be unread. A product type is left out if it
+    was never traded and the exchange never sends its bills. Also None if the value of a transferred coin is not known.
     """
     last_ms = max(since, min(until, now_ms - READ_LATELY_MS))
     known_until = min(until, now_ms)
@@ -152,12 +149,12 @@ def known_transfers(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquityOfPeriod:
-    """Equity in USDT. `start` and `end` are the samples near the period's bounds, None where there is none.
+    """Equity in USDT. `start` and `end` are the samples near the period's bounds, None if there is none.
 
-    `curve` is the equity without deposits in stretches without a gap, oldest first: of many samples those that a chart
-    shows, the lowest and the highest among them. `transfers` are those of the whole period, None where they are not
-    known; where they are not known since the first sample, there is no curve either. `time_weighted` is a fraction from
-    `sampled_from` (Unix ms) on, which is the period's start only where `start` is there.
+    `curve` is the equity without deposits, oldest first, in parts without a gap; of many samples it has those that a
+    chart shows, with the lowest and the highest among them. `transfers` are those of the whole period, None if they are
+    not known. If they are not known since the first sample, there is no curve. `time_weighted` is a fraction from
+    `sampled_from` (Unix ms) on, which is the period's start only if `start` is set.
     """
 
     start: EquitySample | None = None
@@ -170,36 +167,35 @@ class EquityOfPeriod:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is a curve of the whole period, from near its start to near its end without a gap of a day."""
+        """Whether the curve covers the whole period, from near its start to near its end without a gap of a day."""
         gaps = (after[0].time - before[-1].time for before, after in pairwise(self.curve))
         return self.start is not None and self.end is not None and bool(self.curve) and max(gaps, default=0) <= DAY_MS
 
     @property
     def is_in_dollars(self) -> bool:
-        """Whether no account is in a coin whose price moves the equity without being a result."""
+        """Whether no account is in a coin whose price changes the equity without a trading result."""
         accounts = (account for sample in (self.start, self.end) if sample is not None for account in sample.accounts)
         return not any(account.equity and account.coin not in USDT_COINS | PEGGED for account in accounts)
 
     @property
     def open_change(self) -> Decimal | None:
-        """The unrealised profit at the end less that at the start."""
+        """The unrealised profit at the end minus that at the start."""
         if self.start is None or self.end is None or self.start.unrealised is None or self.end.unrealised is None:
             return None
         return self.end.unrealised - self.start.unrealised
 
     @property
     def transferred(self) -> Decimal | None:
-        """Deposits less withdrawals."""
+        """Deposits minus withdrawals."""
         return None if self.transfers is None else sum((flow.amount for flow in self.transfers), Decimal(0))
 
 
 def sample_near(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], moment_ms: int, now_ms: int
 ) -> EquitySample | None:
-    """The sample that stands for a moment (Unix ms): the nearest of at most two sampling intervals before or after.
+    """Return the sample that stands for a moment (Unix ms): the nearest within two sampling intervals before or after.
 
-    The interval is the one that samples of that age are kept at: a minute for a week, an hour for ninety days, a day
-    from then on.
+    The interval depends on the age of the samples: a minute for a week, an hour for ninety days, then a day.
     """
     return nearest_sample(connection, product_types, moment_ms, NEAR * spacing_at(now_ms - moment_ms))
 
@@ -213,9 +209,9 @@ def equity_of_period(
     rates: Rates,
     equity_series: EquitySeries | None = None,
 ) -> EquityOfPeriod:
-    """The equity of a period from `since` to `until` or now (Unix ms).
+    """Return the equity of a period from `since` to `until` or now (Unix ms).
 
-    `equity_series` are the samples as far as they were read before; it is brought forward.
+    `equity_series` has the samples read so far, and is extended.
     """
     last_ms = min(until, now_ms)
     start = sample_near(connection, product_types, since, now_ms)
@@ -249,7 +245,7 @@ def _with_curve(
 
 
 def _after_gaps(times: Sequence[int], now_ms: int) -> list[int]:
-    """The first samples after a gap, by their indexes: it is longer than samples of that age are apart."""
+    """Return the indexes of the first samples after a gap, which is longer than the sampling interval of that age."""
     return [
         index
         for index, (before, after) in enumerate(pairwise(times), 1)

@@ -1,4 +1,4 @@
-"""Periods of calendar days, today included, in the zone that the account's days begin in."""
+"""Periods of calendar days, today included, in the zone of the account's days."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DAYS: Final = {PeriodChoice.TODAY: 1, PeriodChoice.WEEK: 7, PeriodChoice.MONTH:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Calendar days of a zone, the first and the last included; without a first day all that is known before it."""
+    """Calendar days of a zone, first and last included; without a first day it includes everything before the last."""
 
     first_day: date | None
     last_day: date
@@ -44,11 +44,10 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class PeriodQuery:
-    """A query of results: a period, the product types of the session, and of which symbols (None: of all).
+    """A query of results: a period, the product types of the session, and symbols (None: all).
 
-    `now_ms` is the exchange's time, Unix ms: figures of days that are not over last until then. `with_equity` says
-    whether what the accounts were worth, and what is unexplained, is worked out too; `audits_days` whether the latter
-    is of each day.
+    `now_ms` is the exchange's time (Unix ms), at which figures of unfinished days end. `with_equity` adds equity and
+    the unexplained change of the wallets; `audits_days` adds the latter per day.
     """
 
     period: Period
@@ -60,7 +59,7 @@ class PeriodQuery:
 
     @property
     def ledger(self) -> ResultQuery:
-        """The same of the ledger by day; a period that is not over has no end."""
+        """The query to the ledger by day; an unfinished period has no end."""
         period = self.period
         until = None if period.until >= self.now_ms else period.until
         return ResultQuery(
@@ -69,7 +68,7 @@ class PeriodQuery:
 
 
 def period_of(choice: PeriodChoice, now_ms: int, zone: tzinfo) -> Period:
-    """The period of a name that ends today: `now_ms` (Unix) says which day that is in the zone."""
+    """Return the period of a choice, ending today; `now_ms` (Unix) determines the day in the zone."""
     today = day_at(now_ms, zone)
     days = _DAYS.get(choice)
     return Period(None if days is None else today - timedelta(days=days - 1), today, zone)

@@ -1,4 +1,4 @@
-"""The results of a period, the whole and by symbol, day and coin, read from the archive's file at once."""
+"""The results of a period in total and by symbol, day and coin, read from the archive's file in one call."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _net_of: Final = attrgetter("net")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodResults:
-    """The results of a period, in USDT where a coin's rate is known.
+    """The results of a period, in USDT if a coin's rate is known.
 
-    `total` sums all that can be converted into USDT; `other_coins` are fees and profit of other coins, each in its own
-    and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own. `days` are all calendar days of
-    the period from the first with a fill, oldest first. `unexplained` is the change of the wallets beyond net and
-    transfers, None where one of these is not known; `equity` is empty where symbols were chosen, or it was not
-    requested. `missing` are the stretches of the period of which fills are not read, yet or for good. `orders_complete`
-    is False while closing orders of some legs are not counted: they wait for older fills, whose reading is under way.
+    `total` sums all amounts that can be converted into USDT. `other_coins` are fees and profit of other coins, each in
+    its own coin and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own coin. `days` are all
+    calendar days of the period from the first with a fill, oldest first. `unexplained` is the change of the wallets
+    beyond net and transfers, None if one of these is not known. `equity` is empty if symbols were chosen or equity was
+    not requested. `missing` are the spans whose fills are unread or lost. `orders_complete` is False while closing
+    orders of some legs are not counted because older fills are still being read.
     """
 
     period: Period
@@ -52,22 +52,22 @@ class PeriodResults:
 
     @property
     def result(self) -> Decimal | None:
-        """Net, the change of what is open, and what is unexplained where that is known; None without the change."""
+        """Net, change of unrealised profit, and the unexplained amount if known; None if the change is not known."""
         change = self.equity.open_change
         return None if change is None else self.total.net + change + (self.unexplained or ZERO)
 
     @property
     def result_part(self) -> Decimal | None:
-        """The result as a fraction, time-weighted; None where the equity does not tell it.
+        """The result as a time-weighted fraction; None if the equity does not give it.
 
-        It does not where no sample is near the period's start or end, or where it moved with the price of a coin.
+        It does not if no sample is near the period's start or end, or if the price of a coin moved it.
         """
         is_measured = self.equity.start is not None and self.equity.end is not None and self.equity.is_in_dollars
         return self.equity.time_weighted if is_measured else None
 
     @property
     def wallet_moved(self) -> Decimal | None:
-        """The change of the wallets: net, transfers and the unexplained; None where one is not known."""
+        """The change of the wallets: net, transfers and the unexplained amount; None if one is not known."""
         transferred = self.equity.transferred
         if transferred is None or self.unexplained is None:
             return None
@@ -87,7 +87,7 @@ class PeriodResults:
 
     @property
     def drawdown_by_day(self) -> tuple[Decimal, date] | None:
-        """The deepest fall of the summed nets from a peak, or from the start, and its last day; None without days."""
+        """The deepest fall of the summed nets from a peak or from the start, and its last day; None without days."""
         total = peak = deepest = ZERO
         trough: date | None = None
         for line in self.days:
@@ -99,19 +99,19 @@ class PeriodResults:
 
     @property
     def best_day(self) -> ResultLine | None:
-        """The day of the greatest net, the first of several; None where no day is above zero."""
+        """The first day with the highest net; None if no day is above zero."""
         return max((line for line in self.days if line.net > ZERO), key=_net_of, default=None)
 
     @property
     def worst_day(self) -> ResultLine | None:
-        """The day of the least net, the first of several; None where no day is below zero."""
+        """The first day with the lowest net; None if no day is below zero."""
         return min((line for line in self.days if line.net < ZERO), key=_net_of, default=None)
 
 
 def read_period_results(
     connection: sqlite3.Connection, query: PeriodQuery, equity_series: EquitySeries | None = None
 ) -> PeriodResults:
-    """The results of a period; the ledger is to be brought forward before. Blocks on the disk, and may write to it.
+    """Read the results of a period; bring the ledger forward before. Blocks on the disk, and may write to it.
 
     `equity_series` is the equity of the query's product types, as far as it was read before.
     """
@@ -146,7 +146,7 @@ def read_period_results(
     coins = tuple(map(line_in_coin, sorted({group.coin for group in own})))
     days = tuple(_day_lines(by_day, coverage, query, {coin for coin, _ in in_usdt}))
     equity, unexplained = EquityOfPeriod(), None
-    if query.symbols is None:  # neither a wallet nor its equity is of single symbols
+    if query.symbols is None:  # wallets and their equity cover all symbols
         if query.with_equity:
             net_of_coins = {"": {line.coin: line.net for line in coins}}
             whole = replace(ledger, grouping=Grouping.TOTAL, since=since)
@@ -176,7 +176,7 @@ def read_period_results(
 
 
 def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:
-    """When the first fill or sample is from, Unix ms: its quarter-hour's begin; now where there is none."""
+    """Return the time (Unix ms) of the first sample or of the first fill's quarter-hour; now if there is none."""
     types = query.product_types
     quarter = connection.execute(
         f"SELECT quarter FROM ledger_quarter WHERE product_type IN ({', '.join('?' * len(types))})"
@@ -191,7 +191,7 @@ def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:
 def _day_lines(
     by_day: Mapping[date, GroupSums], coverage: ResultCoverage, query: PeriodQuery, from_coins: set[str]
 ) -> Iterator[ResultLine]:
-    """Every calendar day from the first with a fill to the last of the period that has begun."""
+    """Yield every calendar day from the first with a fill to the last one of the period that has begun."""
     if not by_day:
         return
     zone, until = query.period.zone, min(query.period.until, query.now_ms)
@@ -205,6 +205,6 @@ def _day_lines(
 
 
 def _in_usdt(by_period: Mapping[str, Mapping[str, Decimal]], rates: Rates) -> dict[str, Decimal]:
-    """The amounts of each period in USDT, without periods of which a coin's rate is not known."""
+    """Return the amounts of each period in USDT, without periods that have a coin of unknown rate."""
     in_usdt = {period: rates.in_usdt(amounts) for period, amounts in by_period.items()}
     return {period: amount for period, amount in in_usdt.items() if amount is not None}

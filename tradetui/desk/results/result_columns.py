@@ -55,7 +55,7 @@ def _amount_column(
 
 
 def amount_text(amount: Decimal | None, line: ResultLine, cell_format: CellFormat, *, signed: bool = True) -> str:
-    """An amount of a line: `~` before what was turned over from another coin, `?` behind what misses fills."""
+    """Format an amount of a line: `~` before it if converted from another coin, `?` after it if fills are missing."""
     text = money(amount, line.coin, cell_format, signed=signed)
     if not amount:
         return text
@@ -64,7 +64,7 @@ def amount_text(amount: Decimal | None, line: ResultLine, cell_format: CellForma
 
 
 def are_all_converted(lines: Iterable[ResultLine]) -> bool:
-    """Whether every line with an amount was converted in part, so that one mark says it for all."""
+    """Whether every line with an amount was converted in part, so that one mark for all is enough."""
     converted = {line.is_converted for line in lines if line.sums.volume or line.funding}
     return converted == {True}
 
@@ -82,7 +82,7 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
     _amount_column("net", "Net", 9, lambda line: line.net),
     _amount_column("fees", "Fees", 9, lambda line: line.sums.fees),
     _amount_column("funding", "Funding", 7, lambda line: line.funding),
-    # What is exported has the names that `tradetui show pnl --json` has.
+    # Exported columns have the names of `tradetui show pnl --json`.
     Column(
         "trades",
         "Orders",
@@ -121,7 +121,7 @@ _UNEXPLAINED: Final = _amount_column("unexplained", "Unexplained", 11, lambda li
 
 
 def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
-    """The columns of results by symbol, day or coin; the wallets' are of days alone."""
+    """Return the columns of results by symbol, day or coin; only days have the wallets' column."""
     group = _GROUP[grouping]
     shown = (group, *_FIGURES, _UNEXPLAINED) if grouping is Grouping.DAY else (group, *_FIGURES)
     unexplained = f"{_UNEXPLAINED.id}," if grouping is Grouping.DAY else ""
@@ -132,7 +132,7 @@ def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
 def result_totals(
     lines: Iterable[ResultLine], cell_format: CellFormat, group_column: str
 ) -> Mapping[str, tuple[str, Tone]]:
-    """The row under the lines: how many they are, and the sum of each column; empty where their coins differ."""
+    """Return the row under the lines: their number, and the sum of each column; empty if their coins differ."""
     known = list(lines)
     if len({line.coin for line in known}) != 1:
         return {}
@@ -143,7 +143,7 @@ def result_totals(
 
 
 def sum_of(lines: Sequence[ResultLine]) -> ResultLine:
-    """The sum of lines in one coin; funding, or what is unexplained, is None as soon as it is of one of them."""
+    """Sum lines in one coin; funding or the unexplained amount is None if one line does not know it."""
     total = ResultSums()
     for line in lines:
         total.add(line.sums)
@@ -160,9 +160,9 @@ def sum_of(lines: Sequence[ResultLine]) -> ResultLine:
 
 @dataclass(frozen=True, slots=True)
 class TripLine:
-    """A round trip as it is listed, with what opened and closed it; None where that is not known.
+    """A round trip in a list, with the origins of its opening and its closing; None if not known.
 
-    One that is open was still held at `now_ms` (Unix).
+    An open trip was still held at `now_ms` (Unix).
     """
 
     row: TripRow
@@ -172,30 +172,30 @@ class TripLine:
 
     @property
     def row_id(self) -> str:
-        """Its identity: the leg, and the order that closed it."""
+        """The leg, its times and the order that closed it."""
         row, trip = self.row, self.row.trip
         return f"{row.product_type}|{row.symbol}|{row.leg}|{trip.opened_ms}|{trip.last_ms}|{trip.closed_by}"
 
     @property
     def held_ms(self) -> int | None:
-        """How long it was held, or is so far; None where it is not known when it began."""
+        """How long it was or is held; None if its start is not known."""
         opened = self.row.trip.opened_ms
         return None if opened is None else (self.now_ms if self.row.is_open else self.row.trip.last_ms) - opened
 
     @property
     def closed_ms(self) -> int | None:
-        """When it was closed, Unix ms; None while it is open."""
+        """When it was closed (Unix ms); None while it is open."""
         return None if self.row.is_open else self.row.trip.last_ms
 
     @property
     def size(self) -> Decimal:
-        """The closed size; the held size while it is open."""
+        """The closed size, or the held size while it is open."""
         trip = self.row.trip
         return trip.opened_size - trip.closed_size if self.row.is_open else trip.closed_size
 
 
 def held_text(held_ms: int | None) -> str:
-    """A length of time in its two greatest units, such as `2 d 4 h`."""
+    """Format a duration in its two greatest units, such as `2 d 4 h`."""
     if held_ms is None:
         return UNKNOWN
     minutes = held_ms // _MINUTE_MS
@@ -208,7 +208,7 @@ def held_text(held_ms: int | None) -> str:
 
 
 def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
-    """How many ended trips won and lost by their net, the sum of their nets in each coin, and how many are open."""
+    """Return the numbers of won, lost and open trips, and the sum of their nets in each coin."""
     trips = [line.row for line in lines]
     rows = [row for row in trips if not row.is_open]
     still_open = f"{len(trips) - len(rows)} open" if len(rows) < len(trips) else ""
@@ -225,7 +225,7 @@ def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
 
 
 def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:
-    """The net of trips in a coin; `?` behind it where the funding, a fee or a profit is not known, which it lacks."""
+    """Format the net of trips in a coin, with `?` after it if their funding, a fee or a profit is not known."""
     of_coin = [row for row in rows if row.trip.coin == coin]
     net = sum((row.net for row in of_coin), Decimal(0))
     is_known = all(row.funding is not None and not row.trip.incomplete_fills for row in of_coin)

@@ -1,4 +1,4 @@
-"""Reads results off the loop, with the ledger brought forward first."""
+"""Reads results off the event loop, after bringing the ledger forward."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tradetui.wire.product_types import ProductType
 
 
 class ResultsReader:
-    """Reads an archive on the disk's thread; other work of the disk goes between the steps.
+    """Reads an archive on the disk thread, in steps between which other disk work can run.
 
-    It keeps the equity it has read, of which only what is new is read again. Every coroutine raises sqlite3.Error or
-    OSError where the archive cannot be used.
+    It keeps the equity read so far, and reads only new samples. Every coroutine raises sqlite3.Error or OSError if the
+    archive cannot be used.
     """
 
     def __init__(self, archive: Archive, disk: Disk) -> None:
@@ -33,27 +33,27 @@ class ResultsReader:
     async def period(
         self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_book: None
     ) -> PeriodResults:
-        """The results of a period; `progress` gets how many fills are still to be booked first."""
+        """Return the results of a period; `progress` gets the number of fills that have to be booked first."""
         await bring_ledger_forward(self._archive, self._disk, progress)
         return await self._disk.run(self._read_period, query)
 
     async def trips(self, query: PeriodQuery, limit: int, positions: Sequence[Position] = ()) -> list[TripLine]:
-        """So many round trips: those of the positions, which are open, then those ended by their last close.
+        """Return at most `limit` round trips: open ones of the positions first, then ended ones by last close.
 
-        Each is newest first; a period that is over has none that are open.
+        Both are newest first; a past period has no open ones.
         """
         await bring_ledger_forward(self._archive, self._disk)
         return await self._disk.run(_read_trips, self._archive, query, limit, positions)
 
     async def trip_fill_ids(self, row: TripRow) -> tuple[str, ...]:
-        """The ids of the fills that a round trip is made of, newest first."""
+        """Return the ids of the fills of a round trip, newest first."""
         return await self._disk.run(trip_fill_ids, self._archive.connection, row)
 
     async def symbols(self) -> list[str]:
         return await self._disk.run(self._archive.rows.symbols, FuturesFill)
 
     async def bills_refused(self, product_types: Sequence[ProductType]) -> str:
-        """Why bills of a product type were not given when they were read last; empty where all were."""
+        """Return why the last read of a product type's bills was refused; empty if none was."""
         coverages = [await self._disk.run(self._archive.bill_coverage, product_type) for product_type in product_types]
         return next((coverage.refusal for coverage in coverages if coverage.refusal), "")
 

@@ -1,7 +1,7 @@
-"""Sums of results as they are shown: one line a group and coin, and whether anything of it is missing.
+"""Sums of results as shown: one line per group and coin, and whether a part of it is missing.
 
-A figure never looks better known than it is: where fills are missing it is marked, and where bills are missing funding
-is None, not zero.
+A figure never looks more certain than it is: it is marked if fills are missing, and funding is None, not zero, if bills
+are missing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tradetui.trading.results.trips import ResultSums
 class ResultLine:
     """Trading results of one group, all amounts in `coin`; paid fees and funding are negative.
 
-    `group` is a symbol, a coin, the name of a day, week or month (`day` is it too, of a day), or empty for the whole.
-    `sums` count closing orders (`trades`) by profit and own fees; zero is neither won nor lost. `funding` is None where
-    it is not known, and not in `net` then. `is_converted` says that some of it was turned over from another coin, and
-    `marks_conversion` is False where one mark for all lines says so. `is_complete` says that no fill of it is known to
-    be missing, or to have come without its fee or profit. `unexplained` is the change of the wallets beyond net and
-    transfers; None where that is not known, or was not requested. `symbols` are those that a coin's results are of.
+    `group` is a symbol, a coin, or the name of a day, week or month (`day` is set for a day); it is empty for the
+    total. `sums` count closing orders (`trades`) by profit and own fees; zero is neither won nor lost. `funding` is
+    None if not known, and then not in `net`. `is_converted` is set if a part was converted from another coin;
+    `marks_conversion` is False if one mark stands for all lines. `is_complete` is set if no fill is known to be
+    missing, or to lack its fee or profit. `unexplained` is the change of the wallets beyond net and transfers; None if
+    not known or not requested. `symbols` are the symbols of a coin's results.
     """
 
     group: str = ""
@@ -45,12 +45,12 @@ class ResultLine:
 
     @property
     def net(self) -> Decimal:
-        """Gross, fees and funding; without funding where that is not known."""
+        """Gross, fees and funding; without funding if that is not known."""
         return self.sums.net + (self.funding or ZERO)
 
     @property
     def fees_part(self) -> Decimal | None:
-        """Fees that were paid as a fraction of the gross profit; None where there is none."""
+        """Paid fees as a fraction of the gross profit; None without gross profit."""
         return -self.sums.fees / self.sums.gross if self.sums.gross > ZERO else None
 
     @property
@@ -80,12 +80,12 @@ class ResultLine:
 
 
 class ResultCoverage:
-    """Which fills of a query's period are missing, and of which parts of it the funding is known."""
+    """The missing fills of a query's period, and the parts of it whose funding is known."""
 
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
         self._query = query
         self._held_coins: dict[str, bool] = {}
-        # Of product types whose first page of fills has not come yet all of the time is missing.
+        # For product types whose fills were never read, the whole time is missing.
         never_read = [
             MissingSpan(product_type, 0, query.now_ms)
             for product_type in query.product_types
@@ -101,11 +101,11 @@ class ResultCoverage:
 
     @property
     def missing(self) -> tuple[MissingSpan, ...]:
-        """Spans of missing fills; of a period that goes on without the short time since the last reading."""
+        """Spans of missing fills; for an unfinished period without the short time since the last read."""
         return tuple(span for span in self._spans if self._query.until is not None or not span.is_recent)
 
     def is_complete(self, since: int, until: int, coin: str = "", product_types: Collection[str] = ()) -> bool:
-        """Whether no fill of a part of the period (Unix ms) is missing, of those in a coin where one is given."""
+        """Whether no fill of a part of the period (Unix ms) is missing, in `coin` and `product_types` if given."""
         goes_on = self._query.until is None and until >= self._query.now_ms
         return not any(
             (span.touches(since, until, coin) if coin else span.meets(since, until))
@@ -115,11 +115,11 @@ class ResultCoverage:
         )
 
     def is_funding_known(self, since: int, until: int, coins: Iterable[str]) -> bool:
-        """Whether all bills of a part of the period (Unix ms) are read that may tell of funding in the coins."""
+        """Whether all bills are read that may hold funding in these coins in a part of the period (Unix ms)."""
         return all(self._holds_all(coin) or self._bills.hold(since, until, coin) for coin in coins)
 
     def _holds_all(self, coin: str) -> bool:
-        """Whether the funding in a coin is known of the whole period, and so of every part of it."""
+        """Whether the funding in a coin is known for the whole period, and so for every part of it."""
         if coin not in self._held_coins:
             self._held_coins[coin] = self._bills.hold(*self._query.span, coin)
         return self._held_coins[coin]
@@ -136,10 +136,10 @@ class ResultCoverage:
         day: date | None = None,
         symbols: tuple[str, ...] = (),
     ) -> ResultLine:
-        """The sum of results in a coin over a part of the period.
+        """Sum results in a coin over a part of the period.
 
-        `from_coins` are those that they were turned over from, where they were; then fills in any coin may be missing,
-        of these product types where some are given.
+        `from_coins` are the coins that the results were converted from, if any. Then missing fills in any coin count,
+        limited to `product_types` if given.
         """
         whole = GroupSums("", "", coin)
         for part in groups:
@@ -159,7 +159,7 @@ class ResultCoverage:
 
 
 def result_lines(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultLine]:
-    """The results of a period by group and coin, not converted; without groups that had no fill and no funding."""
+    """Return the results of a period by group and coin, not converted; a group has at least a fill or funding."""
     folds: dict[tuple[str, str], GroupSums] = {}
     days: dict[str, date] = {}
     for day, results in day_groups(connection, query):

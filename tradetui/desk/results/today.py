@@ -1,6 +1,6 @@
 """Today's result: the change of equity since the day began, without transfers.
 
-The day's opening is worked out of the archive once a minute; with it, each equity that is read gives a result at once.
+The day's opening is computed from the archive once a minute; with it, each new equity gives a result at once.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from tradetui.trading.results.returns import CashFlow, EquityPoint, equity_curve
 from tradetui.wire.product_types import ProductType
 
 _FILLS_READ_MS: Final = 15_000
-"""The age of a sample from which every fill before it has been read."""
+"""Age from which a sample's earlier fills have all been read."""
 
 
 @dataclass(frozen=True, slots=True)
 class TodayResult:
-    """Today's result in USDT: net, whatever else the wallets moved by, and the change of what is open.
+    """Today's result in USDT: net, other changes of the wallets, and the change of unrealised profit.
 
-    `part` is a fraction, time-weighted where transfers are known; None where nothing was at stake. Transfers are taken
-    out by the bills, or with `is_complete` False whatever the wallets moved by beyond fills, so that funding is not in
-    it either.
+    `part` is a fraction, time-weighted if transfers are known; None if there was no equity at stake. Transfers by the
+    bills are left out. If `is_complete` is False, all changes of the wallets beyond fills are left out, funding
+    included.
 
-    `since` is the first sample of the day (Unix ms) where nothing was sampled when the day began: then it is no
-    result of today. It is None where it is one.
+    `since` is None for a result of the whole day. It is the first sample of the day (Unix ms) if there is none near the
+    day's start.
     """
 
     amount: Decimal
@@ -47,7 +47,7 @@ class TodayResult:
 
 
 class DaySamples(NamedTuple):
-    """The samples of a day: where it opens, and the newest. `is_whole_day` says whether `start` is near its start."""
+    """A day's first and newest sample; `is_whole_day` is whether `start` is near the day's start."""
 
     day: date
     start: EquitySample
@@ -57,10 +57,10 @@ class DaySamples(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayOpening:
-    """The start that today's result is measured from, worked out once a minute from the archive.
+    """The start from which today's result is measured, computed once a minute from the archive.
 
-    `growth` is what one unit of money became from `samples.start` until equity was `equity_then`, `moved_in` what was
-    transferred since `samples.start`. `confirmed` is the newest sample up to which every transfer is known.
+    `growth` is what one unit of money grew to from `samples.start` until equity was `equity_then`; `moved_in` is the
+    amount transferred since `samples.start`. `confirmed` is the newest sample up to which every transfer is known.
     """
 
     samples: DaySamples
@@ -71,10 +71,10 @@ class DayOpening:
     confirmed: EquitySample
 
     def alerting_result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
-        """Today's result, but what left the wallets since `confirmed` is no loss yet: it may have been withdrawn.
+        """Return today's result, without loss for wallet changes since `confirmed`: they may be withdrawals.
 
-        What the market took shows in `unrealised` at once, and what a close took did before it. Where that is not
-        known, a loss shows with the next `confirmed`.
+        A loss by the market shows in `unrealised` at once, and a closed loss did before. If `unrealised` is not known,
+        a loss shows with the next `confirmed`.
         """
         before = self.confirmed.unrealised
         change = ZERO if unrealised is None or before is None else unrealised - before
@@ -88,15 +88,15 @@ class DayOpening:
 
 
 class TodayTracker:
-    """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read.
+    """Keeps the day's opening, computed on the disk thread once a minute while accounts are read.
 
-    Once a day it has the sums of the days before kept, so that a period is shown at once on request.
+    Once a day it also keeps the sums of past days, so that a period is shown at once on request.
     """
 
     def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:
         self.opening: DayOpening | None = None
         self.unknown_because = ""
-        """Why there was no opening when it was last looked for."""
+        """Why the last attempt gave no opening."""
         self._archive = archive
         self._disk = disk
         self._product_types = tuple(product_types)
@@ -106,7 +106,7 @@ class TodayTracker:
         self._task: asyncio.Task[None] | None = None
 
     def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
-        """Work the opening out anew where a minute has passed, days begin at another time now, or there is none."""
+        """Compute the opening anew if a minute has passed, the day or its zone has changed, or there is none."""
         if self._zone is not zone or (self.opening is not None and self.opening.samples.day != day_at(now_ms, zone)):
             self.opening, self._zone = None, zone
         read_at = (now_ms // SAMPLED_EVERY_MS, zone)
@@ -126,10 +126,10 @@ class TodayTracker:
                 self.opening = opening
             await self._keep_sums(now_ms, zone)
         except (sqlite3.Error, OSError):
-            return  # the figure stays as it is; the archive says by itself what is wrong with the disk
+            return  # the figure stays; the archive reports the disk's trouble itself
 
     async def _opening(self, now_ms: int, zone: tzinfo) -> DayOpening | None:
-        """The opening by the bills; where they do not show all transfers, by the fills, which then must be booked."""
+        """Return the opening by the bills, or, if they do not show all transfers, by the fills after booking them."""
         connection, product_types = self._archive.connection, self._product_types
         of_day = await self._disk.run(samples_of_day, connection, product_types, zone, now_ms)
         self.unknown_because = "no equity sample yet" if of_day is None else "transfers are not known"
@@ -154,7 +154,7 @@ class TodayTracker:
 def samples_of_day(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], zone: tzinfo, now_ms: int
 ) -> DaySamples | None:
-    """The day opens with a sample at most two minutes from its start, else with its first; None without any."""
+    """Return a day's samples, from one at most two minutes from its start, else from its first; None without any."""
     day = day_at(now_ms, zone)
     day_start = day_start_ms(day, zone)
     near = sample_near(connection, product_types, day_start, now_ms)
@@ -166,7 +166,7 @@ def samples_of_day(
 def opening_by_bills(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], of_day: DaySamples, now_ms: int
 ) -> DayOpening | None:
-    """The opening without the transfers that the bills show; None where not all transfers are known."""
+    """Return the opening without the transfers in the bills; None if not all transfers are known."""
     start, last = of_day.start, of_day.last
     transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
     if transfers is None:
@@ -179,9 +179,9 @@ def opening_by_bills(
 def opening_by_fills(
     archive: Archive, product_types: tuple[ProductType, ...], of_day: DaySamples, now_ms: int
 ) -> DayOpening | None:
-    """The opening where what the wallets moved by beyond fills counts as transferred; None where fills are missing.
+    """Return the opening with wallet changes beyond fills as transfers; None if fills are missing.
 
-    The ledger is to be brought forward before. Fills that came in since are booked here, or would count as transferred.
+    Bring the ledger forward before. Fills that came since are booked here, or they would count as transfers.
     """
     while not archive.ledger_is_current and archive.advance_ledger():
         pass
@@ -221,10 +221,10 @@ def _opening_of(
 def _wallets_beyond_fills(
     connection: sqlite3.Connection, product_types: tuple[ProductType, ...], start: EquitySample, end: EquitySample
 ) -> Mapping[str, Decimal] | None:
-    """By coin, the change of the wallets between two samples beyond profit and fees of the fills between them.
+    """Return the change of the wallets by coin between two samples, without profit and fees of fills.
 
-    That is funding, transfers and all else that the exchange booked, in the coin. None where a sample does not hold the
-    single accounts, or a fill came without its fee or profit. The ledger is to be brought forward before.
+    It consists of funding, transfers and all other bookings of the exchange, in the coin. None if a sample lacks the
+    single accounts, or a fill lacks its fee or profit. Bring the ledger forward before.
     """
     if not start.accounts or not end.accounts:
         return None

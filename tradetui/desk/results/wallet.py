@@ -1,8 +1,8 @@
-"""The audit of the wallets: by how much their balances changed beyond what results and transfers explain.
+"""The audit of the wallets: by how much their balances changed beyond results and transfers.
 
-The exchange says with each bill what the wallet held after it. From the change of these balances the net of fills and
-funding and the transfers are taken off; what is left is unexplained. Nothing is said of a period of which a fill or a
-bill may be missing: the difference would then come from reading, and not from money.
+Each bill has the wallet's balance after it. The change of these balances, less the net of fills and funding and less
+transfers, is unexplained. A period gets no figure if a fill or a bill may be missing: the difference would come from
+the reading, not from money.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tradetui.wire.product_types import ProductType
 class WalletMove:
     """The change of a coin's wallets in a period, all in the coin.
 
-    `moved` is by the balances of the bills, `net` the result with funding, `transfers` deposits less withdrawals.
+    `moved` is by the balances of the bills, `net` the result with funding, `transfers` deposits minus withdrawals.
     """
 
     coin: str
@@ -46,10 +46,10 @@ class WalletMove:
 def with_unexplained(
     connection: sqlite3.Connection, query: ResultQuery, lines: Sequence[ResultLine]
 ) -> list[ResultLine]:
-    """Results by period or coin, each with what its wallet did beyond net and transfers, as far as that is known.
+    """Add to results by period or coin the wallet changes beyond net and transfers, as far as known.
 
-    A period in which nothing but that happened is a line too. Results of chosen symbols are given as they are: a
-    wallet is of all symbols.
+    A period with only such a change gets a line too. Results of chosen symbols stay unchanged, because a wallet covers
+    all symbols.
     """
     if query.symbols is not None or query.grouping is Grouping.SYMBOL:
         return list(lines)
@@ -72,7 +72,7 @@ def with_unexplained(
 def unexplained_by_period(
     connection: sqlite3.Connection, query: ResultQuery, nets: Mapping[str, Mapping[str, Decimal]]
 ) -> dict[str, dict[str, Decimal]]:
-    """By period and coin what the wallets did beyond net and transfers; without periods of which that is not known.
+    """Return the wallet changes beyond net and transfers by period and coin; without periods that are not known.
 
     `nets` are the nets with funding by the day, week or month that the query groups by, else under an empty name.
     """
@@ -87,7 +87,7 @@ def unexplained_by_period(
 
 
 def _periods(query: ResultQuery, since: int | None) -> Iterator[tuple[str, TimeSpan]]:
-    """The days, weeks or months of a query by name, from when on bills are read; of the first and last what counts."""
+    """Yield a query's days, weeks or months by name since bills are read; the first and last are cut to the query."""
     first_ms, last_ms = query.span
     start = None if since is None else max(first_ms, since)
     while start is not None and start <= min(last_ms, query.now_ms):
@@ -100,8 +100,8 @@ def _periods(query: ResultQuery, since: int | None) -> Iterator[tuple[str, TimeS
 class WalletAudit:
     """Wallet changes of some product types in periods of a query, as far as fills and bills are read.
 
-    A bill names no fill. Where the two of a trade lie on two sides of midnight, neighbouring days show the same amount
-    with opposite signs: which fill a bill is of could only be guessed.
+    A bill names no fill. If a trade's fill and bill lie on two sides of midnight, neighbouring days show the same
+    amount with opposite signs, because the fill of a bill could only be guessed.
     """
 
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
@@ -113,15 +113,15 @@ class WalletAudit:
 
     @property
     def since(self) -> int | None:
-        """From when on (Unix ms) bills of all are read; None where they are not."""
+        """The time (Unix ms) from which the bills of all product types are read; None if they are not."""
         known = [wallets.coverage.since for wallets in self._wallets or ()]
         return max((since for since in known if since is not None), default=None)
 
     def moves(self, since: int, end: int, net_by_coin: Mapping[str, Decimal]) -> list[WalletMove] | None:
-        """The changes of the wallets by coin between two moments (Unix ms); None where not all of it is read.
+        """Return the changes of the wallets by coin in a span (Unix ms); None if a part of it is unread.
 
-        `net_by_coin` is the period's net with funding. A period that is not over lasts until fills and bills were both
-        read last. A coin without a bill is left out: fees in it are paid by another account.
+        `net_by_coin` is the period's net with funding. An unfinished period ends when fills and bills were last both
+        read. A coin without a bill is left out: its fees are paid by another account.
         """
         if self._wallets is None:
             return None
@@ -152,7 +152,7 @@ class WalletAudit:
 def _balance_changes(
     all_wallets: Sequence[_Wallets], span: TimeSpan, traded_coins: Container[str]
 ) -> Mapping[str, Decimal]:
-    """By coin; a coin that was traded and has no bill is there too where it is the wallets' own."""
+    """Return balance changes by coin; a wallet's own coin that was traded without a bill is included."""
     moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
     for wallets in all_wallets:
         settlement_coin = wallets.product_type.settlement_coin
@@ -164,7 +164,7 @@ def _balance_changes(
 
 
 def _wallets_of(connection: sqlite3.Connection, query: ResultQuery) -> list[_Wallets] | None:
-    """The wallets of each product type with fills or bills; None where not both of them are read."""
+    """Return the wallets of each product type with fills or bills; None if one has only fills or only bills."""
     all_wallets = []
     for product_type in query.product_types:
         coverage = bill_coverage(connection, product_type)
@@ -173,7 +173,7 @@ def _wallets_of(connection: sqlite3.Connection, query: ResultQuery) -> list[_Wal
             continue
         if coverage.until is None or fills_until is None:
             return None
-        # The newest of both may still be on their way.
+        # The newest fills and bills may not be visible yet.
         known_until = min(coverage.until, fills_until) - VISIBLE_AFTER_MS
         first_fill = first_quarter_before(connection, product_type, known_until)
         all_wallets.append(_Wallets(connection, product_type, coverage, known_until, first_fill))
@@ -181,7 +181,7 @@ def _wallets_of(connection: sqlite3.Connection, query: ResultQuery) -> list[_Wal
 
 
 class _Bill(NamedTuple):
-    """One bill of a wallet: its change, and the balance after it, None where the exchange gave none."""
+    """One bill of a wallet: its change, and the balance after it; None if the exchange gave none."""
 
     time: int
     ordinal: str
@@ -191,10 +191,10 @@ class _Bill(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Wallets:
-    """The wallets of a product type, one a coin, by their bills in the archive.
+    """The wallets of a product type, one per coin, by their bills in the archive.
 
-    `coverage` says which bills are read, `known_until` up to when these and fills both are, `first_fill` when the
-    quarter-hour of the first known fill began (both Unix ms).
+    `coverage` is which bills are read, `known_until` up to when both bills and fills are read. `first_fill` is the
+    start of the quarter-hour of the first known fill (both Unix ms).
     """
 
     connection: sqlite3.Connection
@@ -204,7 +204,7 @@ class _Wallets:
     first_fill: int | None
 
     def billed_part(self, span: TimeSpan) -> TimeSpan:
-        """The part of a span from when on bills are read."""
+        """Return the part of a span for which bills are read."""
         return TimeSpan(max(span.since, self.coverage.since or 0), span.until)
 
     def coins(self) -> list[str]:
@@ -212,9 +212,9 @@ class _Wallets:
         return distinct_texts(self.connection, following, str(self.product_type))
 
     def traded_before_first_fill(self, span: TimeSpan) -> bool:
-        """Whether bills show trades before the first fill that is known: no net has what these brought in.
+        """Whether bills show trades before the first known fill, whose profit no net includes.
 
-        A managed sub-account gets no fill from before its binding.
+        A managed sub-account gets no fills from before it was bound.
         """
         since, until = self.billed_part(span)
         if self.first_fill is not None:
@@ -226,7 +226,7 @@ class _Wallets:
         return since <= until and any(next(bills, None) is not None for bills in trades)
 
     def balance_change(self, coin: str, span: TimeSpan) -> Decimal:
-        """By how much a wallet's balance changed; the sum of its bills where they carry no balance."""
+        """Return the change of a wallet's balance; the sum of its bills if they have no balances."""
         billed = self.billed_part(span)
         first = self._bill(coin, "time >= :time", "ASC", time=billed.since)
         last = self._bill(coin, "time <= :time", "DESC", time=billed.until)
@@ -240,20 +240,20 @@ class _Wallets:
         return last.balance - start - self._margin_in_balances(coin, billed)
 
     def _balance_before(self, coin: str, since: int, first: _Bill) -> Decimal | None:
-        """A wallet's balance before its first bill from a moment on: by the bill before it, else by itself."""
+        """Return a wallet's balance before its first bill since `since`: from the bill before, else from that bill."""
         before = self._bill(coin, "time < :time", "DESC", time=since)
         if before is not None and before.balance is not None and self.coverage.holds(before.time, since):
             return before.balance
         return None if first.balance is None else first.balance - first.change
 
     def _margin_in_balances(self, coin: str, span: TimeSpan) -> Decimal:
-        """What reported balances changed by as margin went to isolated positions and came back.
+        """Return the change of reported balances by margin that went to isolated positions and came back.
 
-        That margin is still the wallet's. Some balances include it; a bill whose balance moves with it shows that this
-        one does not.
+        That margin still belongs to the wallet. Some reported balances include it; a balance that moves with a margin
+        bill does not.
         """
         margin = ZERO
-        # The plus keeps SQLite to the index of the few bills that are not of fills.
+        # The plus keeps SQLite on the index of the few bills that are not of fills.
         of_margin = f"{OF_KIND} = 'margin' AND +product_type = :product_type AND +coin = :coin"
         for bill in list(self._bills_between(coin, of_margin, span)):
             previous = self._bill(
@@ -264,7 +264,7 @@ class _Wallets:
         return margin
 
     def _bill(self, coin: str, condition: str, order: Literal["ASC", "DESC"], **values: int | str) -> _Bill | None:
-        """The first bill in an order of time that meets a condition, whose values go by their names in it."""
+        """Return the first bill in this order of time that meets a condition with these named values."""
         row = self.connection.execute(
             f"{_SELECT} WHERE {_OF_WALLET} AND {condition} ORDER BY time {order}, ordinal {order} LIMIT 1",
             {"product_type": str(self.product_type), "coin": coin, **values},
