@@ -16,7 +16,7 @@ from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query
 
 NAMES = sorted(
-    {"startTime", "endTime", "limit", "idLessThan"}
+    {"startTime", "endTime", "limit", "idLessThan", "cursor"}
     | {name for rules in RULES.values() for name in (*rules.required, *rules.optional)}
 )
 ODD = st.sampled_from(
@@ -40,7 +40,7 @@ ODD = st.sampled_from(
 )
 LIKELY = st.sampled_from(
     "USDT-FUTURES coin-futures SUSDT-FUTURES BTCUSDT BTCUSD btc live normal_plan profit_loss buy sell open 1 100 USDT "
-    f"withdrawl fait 0.01 new@broker.example {NOW_MS}".split()
+    f"tpsl trigger long withdrawl fait 0.01 new@broker.example {NOW_MS}".split()
 )
 TEXT = st.one_of(LIKELY, ODD, st.text(max_size=8))
 BODY_NAMES = [
@@ -56,7 +56,9 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 READS = sorted(name for name, endpoint in CATALOGUE.items() if not endpoint.writes)
 WRITES = sorted(name for name, endpoint in CATALOGUE.items() if endpoint.writes)
-ACCOUNTS = st.sampled_from(["hedge", "one-way", "coin", "copy-new", "broker", "managed", "at-limits", "read-only"])
+ACCOUNTS = st.sampled_from(
+    ["hedge", "one-way", "coin", "copy-new", "broker", "managed", "at-limits", "read-only", "unified"]
+)
 QUIET = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )

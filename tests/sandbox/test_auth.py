@@ -127,27 +127,20 @@ def test_a_wrong_signature_from_a_wrong_address_learns_nothing_of_addresses(fres
 
 
 def test_every_signed_endpoint_but_account_info_names_a_permission() -> None:
-    signed = {name for name, endpoint in CATALOGUE.items() if endpoint.signed and endpoint.interface == "v2"}
-    assert signed - set(PERMISSIONS) == {"spot.account_info"}
+    signed = {name for name, endpoint in CATALOGUE.items() if endpoint.signed}
+    assert signed - set(PERMISSIONS) == {"spot.account_info", "unified.key"}
 
 
-def test_a_unified_account_is_refused_everywhere(reading: Caller) -> None:
-    assert reading.get("futures.accounts", "unified", productType="USDT-FUTURES").code == "40085"
-    assert reading.get("spot.bills", "unified").code == "40085"
-
-
-def test_unknown_paths_and_the_newer_interface(reading: Caller) -> None:
-    unknown = reading.send("GET", "/api/v2/mix/order/fill-history", "hedge")
-    assert (unknown.status, unknown.code) == (404, "40404")
-    assert reading.send("GET", "/api/v3/account/assets", "hedge").code == "40084"
+def test_unknown_paths(reading: Caller) -> None:
+    for account, path in (("hedge", "/api/v2/mix/order/fill-history"), ("unified", "/api/v3/trade/history-orders")):
+        unknown = reading.send("GET", path, account)
+        assert (unknown.status, unknown.code) == (404, "40404")
     assert reading.send("POST", PATH, "hedge", body=b"{}").code == "40404"
 
 
 def test_core_only_has_the_thirteen() -> None:
     caller = Caller(core_only=True)
     for name, endpoint in CATALOGUE.items():
-        if endpoint.interface == "v3":
-            continue
         answer = caller.send(endpoint.method, endpoint.path, "hedge", body=b"{}" if endpoint.writes else b"")
         assert (answer.code == "40404") is not endpoint.core, name
 

@@ -21,12 +21,15 @@ from tradetui.sandbox.gateway.api_keys import (
     ArrivalCounts,
     HttpCall,
     SandboxKey,
-    caller,
+    check_account_mode,
+    check_caller,
     check_permission,
+    named_key,
 )
 from tradetui.sandbox.gateway.faults import CallFault, ConnectionDropped, Faults
 from tradetui.sandbox.handlers.reads import read
 from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect
+from tradetui.sandbox.handlers.unified import read_unified
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 
@@ -187,17 +190,25 @@ class Sandbox:
 
     def _known_endpoint(self, arrival: _Arrival) -> Endpoint:
         """Return the endpoint if this exchange has it; raises Refusal."""
-        if arrival.request.path.startswith("/api/v3"):
-            raise Refusal("40084", "You are in Classic Account mode, and the Unified Account API is not supported")
         if arrival.endpoint is None or (self.options.core_only and not arrival.endpoint.core):
             raise Refusal("40404", "Request URL NOT FOUND", 404)
         return arrival.endpoint
 
     def _signing_key(self, endpoint: Endpoint, arrival: _Arrival) -> SandboxKey | None:
-        """Return the key of a signed endpoint's caller; raises Refusal."""
+        """Return the key of a signed endpoint's caller; raises Refusal.
+
+        The account's mode is checked before the signature, as on the live exchange.
+        """
         if not endpoint.signed:
             return None
-        key = caller(arrival.request, self.exchange_state.keys, arrival.clock_ms)
+        named = named_key(arrival.request, self.exchange_state.keys)
+        if named is not None:
+            modes = self.exchange_state.account_modes
+            move = self.faults.take_for_account(endpoint.name)
+            if move is not None:
+                modes[named.uid] = move.mode
+            check_account_mode(modes[named.uid], endpoint, is_copy_trader=named.kind.startswith("copy"))
+        key = check_caller(arrival.request, named, arrival.clock_ms)
         check_permission(key, endpoint.name, arrival.request.headers.get("locale", ""))
         return key
 
@@ -232,7 +243,10 @@ class Sandbox:
             return self._read_before[read_key]
         values = dict(parse_qsl(query, keep_blank_values=True))
         at_ms = arrival.clock_ms if endpoint.name == "public.time" else arrival.now_ms
-        rows = read(self.exchange_state, key, endpoint.name, values, at_ms, self._live)
+        if endpoint.interface == "v3":
+            rows = read_unified(self.exchange_state, key, endpoint.name, values, at_ms)
+        else:
+            rows = read(self.exchange_state, key, endpoint.name, values, at_ms, self._live)
         self._read_before[read_key] = payload = in_dialect(endpoint.name, rows, self._live)
         self._read_before.move_to_end(read_key)
         if len(self._read_before) > REMEMBERED_READS:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, assert_never
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.account import Account, AccountMode
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
 from tradetui.sandbox.books.reply_rows import account_row, position_row
@@ -31,8 +32,9 @@ class ExchangeState:
     """All accounts and the market; only `advance` moves prices and trades.
 
     `account_factories` make accounts, by UID, at their first read, because their ninety days of trades take long to
-    make. While the state `stands_still` the clock runs, but no price moves and nobody trades. `one_way_size_honoured`
-    is whether the size of a reversal counts in one-way mode, which the interface leaves open.
+    make. `account_modes` are by UID. While the state `stands_still` the clock runs, but no price moves and nobody
+    trades. `one_way_size_honoured` is whether the size of a reversal counts in one-way mode, which the interface leaves
+    open.
     """
 
     def __init__(self, seed: int, now_ms: int, *, step_ms: int = STEP_MS) -> None:
@@ -42,6 +44,7 @@ class ExchangeState:
         self.market = Market(seed)
         self.accounts: dict[str, Account] = {}
         self.account_factories: dict[str, Callable[[], Account]] = {}
+        self.account_modes: defaultdict[str, AccountMode] = defaultdict(lambda: AccountMode.CLASSIC)
         self.keys: list[SandboxKey] = []
         self.stands_still = False
         self.one_way_size_honoured = True

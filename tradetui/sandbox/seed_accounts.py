@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account, AccountMode
 from tradetui.sandbox.books.market import CONTRACTS, STEP_MS
 from tradetui.sandbox.books.orders import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -53,7 +53,7 @@ _ACCOUNTS: Final = (
     SeededAccount("broker", "4100000006", "broker", ONE_WAY, fills=(60, 0, 0), orders=3, triggers=12),
     SeededAccount("managed", "4100000007", "managed", HEDGE, fills=(240, 0, 0), orders=5, triggers=60),
     SeededAccount("at-limits", "4100000008", "copy-new", HEDGE, fills=(20, 0, 0), orders=2, triggers=8),
-    SeededAccount("unified", "4100000010", "unified", ONE_WAY, fills=(0, 0, 0), orders=0, triggers=0),
+    SeededAccount("unified", "4100000010", "unified", HEDGE, fills=(600, 60, 80), orders=14, triggers=120, lively=True),
     SeededAccount("demo", "4100000011", "demo", HEDGE, fills=(60, 0, 0), orders=3, triggers=12),
     SeededAccount("multi-assets", "4100000012", "ordinary", ONE_WAY, fills=(120, 0, 0), orders=4, triggers=16),
     SeededAccount("isolated", "4100000013", "ordinary", HEDGE, fills=(120, 0, 0), orders=4, triggers=16),
@@ -68,6 +68,8 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
         # A managed sub-account's key is bound to no address.
         ips = () if seeded.kind == "managed" else ANYWHERE
         exchange_state.keys.append(made_key(seed, seeded.name, seeded.uid, ALL, seeded.mode, seeded.kind, ips=ips))
+        if seeded.kind == "unified":
+            exchange_state.account_modes[seeded.uid] = AccountMode.UNIFIED
     owner = exchange_state.keys[0]
     exchange_state.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
     return exchange_state
@@ -103,12 +105,11 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
         for spec in CONTRACTS.values():
             if spec.product_type == product_type:
                 waiting_trigger(book, spec, spec.start_price, rng, now_ms - rng.randrange(1, DAY_MS))
-    if account.kind != "unified":
-        uid, ids, is_busy = account.uid, account.ids, seeded.fills[0] >= 1000
-        # Each has its own random numbers, since it is made at its first read.
-        spot_rng, convert_rng = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
-        account.make_spot_history = partial(spot_history, uid, spot_rng, ids, now_ms, count=320 if is_busy else 30)
-        account.make_converts = partial(convert_history, convert_rng, ids, now_ms, count=140 if is_busy else 8)
+    uid, ids, is_busy = account.uid, account.ids, seeded.fills[0] >= 1000
+    # Each has its own random numbers, since it is made at its first read.
+    spot_rng, convert_rng = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
+    account.make_spot_history = partial(spot_history, uid, spot_rng, ids, now_ms, count=320 if is_busy else 30)
+    account.make_converts = partial(convert_history, convert_rng, ids, now_ms, count=140 if is_busy else 8)
     if account.kind == "broker":
         account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
         uids = [row["subUid"] for row in account.subaccounts]

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,15 @@ _BALANCES = {
     "COIN-FUTURES": {"BTC": "2.5", "ETH": "40"},
     "USDC-FUTURES": {"USDC": "80000"},
 }
+
+
+class AccountMode(StrEnum):
+    """The kind of account, of which each has an interface of its own; while it is moved, neither reads it."""
+
+    CLASSIC = "classic"
+    UPGRADING = "upgrading"
+    UNIFIED = "unified"
+    SWITCHING = "switching"
 
 
 @dataclass(frozen=True, slots=True)

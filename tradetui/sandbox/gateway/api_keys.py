@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.account import AccountMode
 from tradetui.sandbox.gateway.request_values import whole_number
 from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE, ADDRESS_LOCKOUT_S, Endpoint
 from tradetui.wire.signing import prehash, sign_hmac
@@ -45,6 +46,14 @@ PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
     "futures.account": ("holdings-read", "future position read"),
     "futures.closed_positions": ("holdings-read", "future position read"),
     "futures.bills": ("holdings-read", "future position read"),
+    "unified.assets": ("holdings-read", "uta_mgt read"),
+    "unified.settings": ("holdings-read", "uta_mgt read"),
+    "unified.positions": ("holdings-read", "uta_mgt read"),
+    "unified.closed_positions": ("holdings-read", "uta_mgt read"),
+    "unified.orders": ("futures-read", "uta_mgt read"),
+    "unified.fills": ("futures-read", "uta_mgt read"),
+    "unified.triggers": ("futures-read", "uta_mgt read"),
+    "unified.live_triggers": ("futures-read", "uta_mgt read"),
 }
 _WINDOW_MS = 30_000
 
@@ -89,12 +98,27 @@ def made_key(
     return SandboxKey(name, uid, api_key, secret, passphrase, permissions, mode, kind, ips)
 
 
-def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
-    """Raise Refusal if the key lacks the endpoint's permission, in the caller's language like the live exchange."""
-    if key.kind == "unified":
+def check_account_mode(mode: AccountMode, endpoint: Endpoint, *, is_copy_trader: bool) -> None:
+    """Raise Refusal if the endpoint's interface does not serve accounts in this mode.
+
+    The settings can be read while an account is moved, since they tell that it is. A unified account of a copy trader
+    is refused with another code.
+    """
+    if endpoint.interface == "v3":
+        if mode is AccountMode.CLASSIC:
+            raise Refusal("40084", "You are in Classic Account mode, and the Unified Account API is not supported")
+        if mode is not AccountMode.UNIFIED and endpoint.name != "unified.settings":
+            raise Refusal("25245", "The account is not in unified account mode")
+    elif mode is not AccountMode.CLASSIC:
+        if is_copy_trader:
+            raise Refusal("40731", "This product does not support copy trading")
         raise Refusal(
             "40085", "You are in Unified Account mode, and the Classic Account API is not supported at this time"
         )
+
+
+def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
+    """Raise Refusal if the key lacks the endpoint's permission, in the caller's language like the live exchange."""
     if endpoint.startswith("broker.") and key.kind != "broker":
         raise Refusal("40029", "You are not a Broker")
     needed = PERMISSIONS.get(endpoint)
@@ -122,11 +146,15 @@ class HttpCall(NamedTuple):
     address: str = ""
 
 
-def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> SandboxKey:
-    """Return the key that signed a request; raises Refusal if it is unknown, not proven, or not allowed from there."""
+def named_key(request: HttpCall, keys: Iterable[SandboxKey]) -> SandboxKey | None:
+    """Return the key that a request names, without any proof that its owner sent it; None if there is no such key."""
+    return next((key for key in keys if key.api_key == request.headers.get("access-key")), None)
+
+
+def check_caller(request: HttpCall, key: SandboxKey | None, now_ms: int) -> SandboxKey:
+    """Return the key that a request names; raises Refusal if there is none, not proven, or not allowed from there."""
     headers, body = request.headers, request.body
-    name = headers.get("access-key", "")
-    if not name:
+    if not headers.get("access-key"):
         raise Refusal("40001", "ACCESS_KEY cannot be empty")
     if not headers.get("access-sign"):
         raise Refusal("40002", "ACCESS_SIGN cannot be empty")
@@ -138,7 +166,6 @@ def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> Sandbo
         raise Refusal("40005", "Invalid ACCESS_TIMESTAMP")
     if abs(stamped_ms - now_ms) > _WINDOW_MS:
         raise Refusal("40008", "Request timestamp expired")
-    key = next((key for key in keys if key.api_key == name), None)
     if key is None:
         raise Refusal("40037", "Apikey does not exist")
     # The official SDKs sign the decoded query, other clients the encoded one; the live exchange accepts both.

@@ -1,8 +1,8 @@
 """Faults of the embedded exchange: which replies they change and how, drawn by rates or planned by a test.
 
 A call's fault takes effect in `sandbox/app.py`: `_admit_caller` refuses the call, `answer`, `_enveloped` and `_read`
-change the reply, `__call__` breaks its bytes or the connection. A fault changes the reply and never the stored state.
-A reversal's fault takes effect in `books/reversal`.
+change the reply, `__call__` breaks its bytes or the connection. Such a fault never changes the stored state. An
+account's fault takes effect in `_signing_key` there, a reversal's in `books/reversal`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from tradetui.sandbox.books.account import AccountMode
 from tradetui.sandbox.books.reversal import ReversalFault
 
 
@@ -35,8 +36,22 @@ class CallFault(StrEnum):
     STALE_READS = "stale-reads"
 
 
-FAULT_KINDS: Final[tuple[CallFault | ReversalFault, ...]] = (*CallFault, *ReversalFault)
-FaultT = TypeVar("FaultT", CallFault, ReversalFault)
+class AccountFault(StrEnum):
+    """The account is moved to another mode as the call arrives; its later calls find it there."""
+
+    UPGRADING = "account-upgrading"
+    UNIFIED = "account-unified"
+    SWITCHING = "account-switching"
+    CLASSIC = "account-classic"
+
+    @property
+    def mode(self) -> AccountMode:
+        return AccountMode[self.name]
+
+
+Fault = CallFault | AccountFault | ReversalFault
+FAULT_KINDS: Final[tuple[Fault, ...]] = (*CallFault, *AccountFault, *ReversalFault)
+FaultT = TypeVar("FaultT", CallFault, AccountFault, ReversalFault)
 
 
 class InvalidFault(ValueError):
@@ -49,7 +64,7 @@ class ConnectionDropped(ConnectionResetError):
 
 @dataclass(slots=True)
 class _Planned:
-    kind: CallFault | ReversalFault
+    kind: Fault
     endpoint: str | None
     times: int
 
@@ -75,6 +90,9 @@ class Faults:
     def take_for_call(self, endpoint: str) -> CallFault | None:
         """Return the fault of a call, mostly None; a planned fault is used up."""
         return self._take(endpoint, CallFault)
+
+    def take_for_account(self, endpoint: str) -> AccountFault | None:
+        return self._take(endpoint, AccountFault)
 
     def take_for_reversal(self) -> ReversalFault | None:
         return self._take("futures.reverse", ReversalFault)
@@ -102,7 +120,7 @@ def parse_faults(fault_list: str) -> dict[str, float]:
     return rates
 
 
-def _fault_kind(name: str) -> CallFault | ReversalFault:
+def _fault_kind(name: str) -> Fault:
     for kind in FAULT_KINDS:
         if kind == name:
             return kind

@@ -72,29 +72,37 @@ def read(
 
 
 def _page(call: ReadCall, paged_rows: PagedRows, rules: Rules, live: bool) -> Any:
-    assert rules.paging is not None
-    values, exchange_state = call.values, call.exchange_state
-    size, before = page_size(rules.paging, values), page_before(rules.paging, values)
-    bound_ms = exchange_state.account(call.uid).bound_ms
-    start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
     _check_symbol(call)
-    filters = [_equal(name, values[name]) for name in paged_rows.filters if name in values] + _special_filters(call)
-    if before is not None:
-        filters.append(lambda row: int(row[paged_rows.id_field]) < before)
-    if end is not None:
-        filters.append(_ended_by(paged_rows.time_field, end))
-    rows: Iterable[Row] = exchange_state.rows(call.uid, paged_rows.name, values.get("productType", ""))
-    if start is not None:
-        # Rows are newest first, so the page ends at the first older one.
-        rows = takewhile(_begun_by(paged_rows.time_field, start), rows)
-    for is_kept in filters:
-        rows = filter(is_kept, rows)
-    page = list(islice(rows, size))
+    rows = call.exchange_state.rows(call.uid, paged_rows.name, call.values.get("productType", ""))
+    page = rows_of_page(call, paged_rows, rules, rows, _special_filters(call))
     if paged_rows.list_key is None:
         return page
     if page:
         return {paged_rows.list_key: page, "endId": page[-1][paged_rows.id_field]}
     return {paged_rows.list_key: None, "endId": None} if live else {paged_rows.list_key: [], "endId": ""}
+
+
+def rows_of_page(
+    call: ReadCall, paged_rows: PagedRows, rules: Rules, rows: Iterable[Row], special_filters: Iterable[RowFilter]
+) -> list[Row]:
+    """Return the rows of a page from all rows, newest first; raises Refusal."""
+    assert rules.paging is not None
+    values = call.values
+    size, before = page_size(rules.paging, values), page_before(rules.paging, values)
+    bound_ms = call.exchange_state.account(call.uid).bound_ms
+    start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
+    filters = [_equal(name, values[name]) for name in paged_rows.filters if name in values]
+    filters += special_filters
+    if before is not None:
+        filters.append(lambda row: int(row[paged_rows.id_field]) < before)
+    if end is not None:
+        filters.append(_ended_by(paged_rows.time_field, end))
+    if start is not None:
+        # Rows are newest first, so the page ends at the first older one.
+        rows = takewhile(_begun_by(paged_rows.time_field, start), rows)
+    for is_kept in filters:
+        rows = filter(is_kept, rows)
+    return list(islice(rows, size))
 
 
 def _check_symbol(call: ReadCall) -> None:

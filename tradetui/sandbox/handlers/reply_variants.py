@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
+from tradetui.sandbox.books.numbers import text
 from tradetui.sandbox.books.orders import PROFIT_LOSS, TRAILING
 from tradetui.sandbox.handlers.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
 
@@ -94,6 +96,24 @@ def _live_order(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _documented_unified_order(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pending order of a unified account in the documents' words; a fee that is paid is positive there."""
+    plain = {name: value for name, value in row.items() if name not in ("marginMode", "delegateType", "stpMode")}
+    status = "live" if row["orderStatus"] == "new" else row["orderStatus"]
+    fees = row["feeDetail"] or [{"feeCoin": "", "fee": ""}]
+    return plain | {"orderStatus": status, "feeDetail": [_positive_if_paid(fee) for fee in fees]}
+
+
+def _documented_unified_fill(row: Mapping[str, Any]) -> dict[str, Any]:
+    absent = ("execLinkId", "posSide", "isRPI")
+    plain = {name: value for name, value in row.items() if name not in absent}
+    return plain | {"feeDetail": [_positive_if_paid(fee) for fee in row["feeDetail"]]}
+
+
+def _positive_if_paid(fee: Mapping[str, Any]) -> dict[str, Any]:
+    return {**fee, "fee": text(-Decimal(fee["fee"])) if fee["fee"] else ""}
+
+
 _DOCUMENTED: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "spot.fills": lambda row: {**row, **_seconds(row, "cTime", "uTime")},
     "spot.bills": lambda row: {name: value for name, value in row.items() if name != "balanceAfter"},
@@ -103,6 +123,8 @@ _DOCUMENTED: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] 
     "futures.live_triggers": _documented_trigger,
     "subaccounts.create_batch": lambda row: {**row, "subAccountName": row["subAccountName"].partition("@")[0]},
     "convert.history": lambda row: {**row, "fromCoinSize": f"{_NUMBER}{row['fromCoinSize']}{_NUMBER}"},
+    "unified.orders": _documented_unified_order,
+    "unified.fills": _documented_unified_fill,
 }
 _LIVE: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "spot.bills": _live_bill,

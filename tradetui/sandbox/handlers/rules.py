@@ -56,19 +56,23 @@ LIVE_TRANSFER_TYPES: Final = {"withdrawl": "withdrawal"}
 PLAN_TYPES: Final = frozenset({"normal_plan", "track_plan", "profit_loss"})
 PLAN_STATUSES: Final = frozenset({"executed", "fail_execute", "cancelled"})
 ORDER_STATUSES: Final = frozenset({"live", "partially_filled"})
-PAGE_AND_SPAN: Final = ("limit", "idLessThan", "startTime", "endTime")
+_FUTURES_CATEGORIES: Final = frozenset({"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES"})
+_CATEGORIES: Final = _FUTURES_CATEGORIES | {"SPOT", "MARGIN"}
+_STRATEGY_TYPES: Final = frozenset({"tpsl", "trigger"})
+_PAGE_AND_SPAN: Final = ("limit", "idLessThan", "cursor", "startTime", "endTime")
 
 
 class Paging(NamedTuple):
     """Default and maximum page size; if `capped`, a larger one gives the maximum instead of a refusal.
 
-    `first` is the idLessThan of the first page.
+    `parameter` holds the id below which a page begins; `first` is its value for the first page.
     """
 
     default: int
     maximum: int
     capped: bool = False
     first: str | None = None
+    parameter: Literal["idLessThan", "cursor"] = "idLessThan"
 
 
 def page_size(paging: Paging, values: Mapping[str, str]) -> int:
@@ -91,26 +95,26 @@ def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
 
     Ids grow with time, so the id of a row that has since left the book still marks its page.
     """
-    text = values.get("idLessThan")
+    text = values.get(paging.parameter)
     if text is None or text == paging.first:
         return None
     before = whole_number(text)
     if before is None:
-        raise Refusal("40020", "Parameter idLessThan error")
+        raise Refusal("40020", f"Parameter {paging.parameter} error")
     return before
 
 
 class Span(NamedTuple):
     """The rule of one endpoint's startTime and endTime, at most `days` apart.
 
-    `ends` is whether they are free, go together, or are required. `one_missing` is the default of a missing one,
-    `both_missing` that of both. `window_days` limits how far back can be read. `after_binding` means that a managed
-    sub-account cannot read before its binding.
+    `ends` is whether they are free, go together, or are required. `one_missing` is the default of a missing one, which
+    may be so many `days` from the other; `both_missing` is that of both. `window_days` limits how far back can be read.
+    `after_binding` means that a managed sub-account cannot read before its binding.
     """
 
     days: int
     ends: Literal["free", "both-or-neither", "required"] = "free"
-    one_missing: Literal["open", "three-months"] = "open"
+    one_missing: Literal["open", "three-months", "from-other"] = "open"
     both_missing: Literal["open", "three-months", "previous-day"] = "open"
     window_days: int | None = None
     after_binding: bool = False
@@ -148,6 +152,9 @@ def _with_defaults(span: Span, start: int | None, end: int | None, now_ms: int) 
             end = start + longest_ms
         elif start is None:
             start = now_ms - longest_ms
+    if span.one_missing == "from-other":
+        start = end - longest_ms if start is None and end is not None else start
+        end = start + longest_ms if end is None and start is not None else end
     return start, end
 
 
@@ -173,6 +180,8 @@ class Rules(NamedTuple):
 
 _THREE_MONTHS: Final = Span(90, one_missing="three-months", both_missing="three-months", after_binding=True)
 _PAGE: Final = Paging(100, 100)
+_CURSOR_PAGE: Final = Paging(100, 100, parameter="cursor")
+_THIRTY_DAYS: Final = Span(30, one_missing="from-other", window_days=90)
 
 RULES: Final[Mapping[str, Rules]] = {
     "spot.fills": Rules(
@@ -232,13 +241,46 @@ RULES: Final[Mapping[str, Rules]] = {
     "futures.funding_rates": Rules(required=("productType",), optional=("symbol",)),
     "spot.account_info": Rules(),
     "public.time": Rules(),
+    "unified.assets": Rules(),
+    "unified.settings": Rules(),
+    "unified.key": Rules(),
+    "unified.positions": Rules(
+        required=("category",),
+        optional=("symbol", "posSide"),
+        choices={"category": _FUTURES_CATEGORIES, "posSide": frozenset({"long", "short"})},
+    ),
+    "unified.orders": Rules(
+        optional=("category", "symbol"), choices={"category": _CATEGORIES}, paging=_CURSOR_PAGE, span=Span(90)
+    ),
+    "unified.fills": Rules(
+        optional=("category", "orderId"), choices={"category": _CATEGORIES}, paging=_CURSOR_PAGE, span=_THIRTY_DAYS
+    ),
+    "unified.triggers": Rules(
+        required=("category",),
+        optional=("type",),
+        choices={"category": _FUTURES_CATEGORIES, "type": _STRATEGY_TYPES},
+        paging=_CURSOR_PAGE,
+        span=_THIRTY_DAYS,
+    ),
+    "unified.live_triggers": Rules(
+        required=("category",),
+        optional=("type",),
+        choices={"category": _FUTURES_CATEGORIES, "type": _STRATEGY_TYPES},
+    ),
+    "unified.closed_positions": Rules(
+        required=("category",),
+        optional=("symbol",),
+        choices={"category": _FUTURES_CATEGORIES},
+        paging=_CURSOR_PAGE,
+        span=_THIRTY_DAYS,
+    ),
 }
 
 
 def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str, str]:
     """Return the parameters of a read without empty ones, words as documented; raises Refusal."""
     rules = RULES[name]
-    taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
+    taken = {*rules.required, *rules.optional, *_PAGE_AND_SPAN}
     # Unknown parameters are ignored, as on the live exchange.
     values = {parameter: value for parameter, value in parameters.items() if value != "" and parameter in taken}
     required(values, *rules.required)
