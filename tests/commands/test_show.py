@@ -365,7 +365,7 @@ def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> 
     [
         (["fills", "--since", "soon"], "--since: must be a day, a month, a time, or a span"),
         (["fills", "--since", "200d"], "--until: at most three months, taken as 90 days, after --since"),
-        (["triggers", "--until", "200d"], "--since: required where --until is more than three months ago"),
+        (["triggers", "--until", "200d"], "--since: required if --until is more than three months ago"),
         (["convert", "--since", "200d"], "--until: at most 90 days after --since"),
         (["transfers", "--until", "1d"], "--since: --since and --until are both given or both empty"),
         (["transfers", "--since", "200d", "--until", "195d"], "--since: within the last 90 days; given: 20"),
