@@ -1,1 +1,1 @@
-"""One file a command: each builds the objects it needs and runs them."""
+"""One file per command: it builds the objects that it needs and runs them."""

@@ -1,4 +1,4 @@
-"""`tradetui completions SHELL`: a shell's completion script, made from the parsers of every command."""
+"""`tradetui completions SHELL`: a shell's completion script, made from the parsers of all commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tradetui.commands.show.options import show_parser
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the script, with the parser of `show`, which is built only when that command runs."""
+    """Print the script, with the parser of `show`, which is otherwise built only when that command runs."""
     parser: argparse.ArgumentParser = args.build_parser()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

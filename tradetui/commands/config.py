@@ -1,4 +1,4 @@
-"""`tradetui config example`: every setting with its meaning, to copy from."""
+"""`tradetui config example`: every setting with its meaning, as a template."""
 
 from __future__ import annotations
 

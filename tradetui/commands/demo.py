@@ -87,7 +87,7 @@ def _refuse_flags(args: argparse.Namespace) -> None:
 
 
 def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
-    """The product types to show, None for all; raises ConfigurationError for one that the demo does not have."""
+    """Return the product types to show, None for all; raises ConfigurationError for one that the demo does not have."""
     if text is None:
         return None
     from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES
@@ -122,7 +122,7 @@ def demo_settings(
 
 
 class _Exchange:
-    """The one embedded exchange of the program, made when its first desk is opened."""
+    """The program's only embedded exchange, built when its first desk is opened."""
 
     def __init__(self, seed: int, product_types: tuple[ProductType, ...] | None) -> None:
         self._seed = seed

@@ -1,6 +1,6 @@
 """`tradetui doctor`: checks one by one what a session needs, and prints a finding for each, with a remedy if it fails.
 
-It changes nothing at the exchange. What it cannot find out is "not checked", which is neither well nor a failure.
+It changes nothing at the exchange. An unknown result is "not checked", which is neither a pass nor a failure.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class Check:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
+    """Print every check; exit code 3 if one failed. A configuration that cannot be loaded is an error of its own."""
     loaded = load(os.environ, Flags.of(args))
     profile = OpenProfile(loaded)
     route = profile.route
-    # Before anything in it is read or written.
+    # Before any file in the directory is read or written.
     data_directory = _close_data_directory(loaded)
     account = profile.account
     reached, online = asyncio.run(_online(profile))
@@ -205,7 +205,7 @@ def _journal(location: JournalLocation) -> Check:
 def _journal_to_be(file: Path) -> Check:
     there = next(folder for folder in file.parents if folder.exists())
     try:
-        with TemporaryFile(dir=there):  # what a file system takes is known only by trying
+        with TemporaryFile(dir=there):  # only a try shows whether the file system can be written
             return _passed("journal", f"none yet; it will be {file}")
     except OSError:
         why = "cannot be written" if there.is_dir() else "is no directory"
@@ -226,7 +226,7 @@ def _alert_check(name: str, result: AlertFinding) -> Check:
 
 
 async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
-    """Whether the exchange answered, and every check that calls it."""
+    """Return whether the exchange answered, and every check that calls it."""
     loaded, route = profile.loaded, profile.route
     async with profile.reader() as client:
         product_types = profile.settings_without_key.product_types
@@ -238,7 +238,7 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
             return False, _unreached(profile, client, failure)
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = _passed("connection", f"{loaded.profile.base_url} answers{through}")
-        if client.capabilities.account_refusal is not None:  # every other line would say the same
+        if client.capabilities.account_refusal is not None:  # every further check would repeat this refusal
             return True, [connection, key, _clock(client), _address(client.budget.address_usage())]
         reads: dict[str, Callable[[ProductType], Awaitable[object]]] = {
             "orders": lambda product_type: client.futures.pending_orders(product_type=product_type),
@@ -251,7 +251,7 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
         for name, read in reads.items():
             try:
                 answer = await _check_product_types(name, read, product_types)
-                if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
+                if answer.status is CheckStatus.OK or answer.finding != key.finding:  # the same finding is listed once
                     checks.append(answer)
             except Unreachable as failure:
                 checks.append(_failed(name, failure.message, failure.remedy or ""))
@@ -266,7 +266,7 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
 
 
 def _unreached(profile: OpenProfile, client: ExchangeReader, failure: Unreachable) -> list[Check]:
-    """The checks of an exchange that did not answer; alerts are held to their own rules all the same."""
+    """Return the checks of an exchange that did not answer; rules of alerts are checked nevertheless."""
     finding = f"{profile.loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
     return [
         _failed("connection", finding, failure.remedy or ""),
@@ -280,7 +280,7 @@ def _unreached(profile: OpenProfile, client: ExchangeReader, failure: Unreachabl
 async def _check_product_types(
     name: str, read: Callable[[ProductType], Awaitable[object]], product_types: Sequence[ProductType]
 ) -> Check:
-    """The check of one read of every product type, which it names where their results differ; raises Unreachable."""
+    """Check one read of every product type, and name the product types if their results differ; raises Unreachable."""
     finding = "can be read with this API key"
     checks = [
         await _check_reply(name, finding, partial(read, product_type), product_types) for product_type in product_types
@@ -295,7 +295,7 @@ async def _check_product_types(
 async def _check_reply(
     name: str, finding: str, read: Callable[[], Awaitable[object]], product_types: Sequence[ProductType] = ()
 ) -> Check:
-    """The finding where the exchange answers in full; raises Unreachable."""
+    """Return the finding if every row of the reply is readable, else a failed check; raises Unreachable."""
     try:
         reply = await read()
     except Unreachable:

@@ -1,4 +1,4 @@
-"""`tradetui help [PAGE]`: the manual, laid out for a terminal and as Markdown in a pipe or a file."""
+"""`tradetui help [PAGE]`: the manual, formatted for a terminal, or as Markdown in a pipe or a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tradetui.manual import PAGE_NAMES, ManualPage, read_page
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one page, or without a name the list of pages."""
+    """Print one page, or the list of pages without a name."""
     output = stdout()
     if args.page is not None:
         _print_page(output, read_page(args.page))

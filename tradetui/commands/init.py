@@ -1,6 +1,6 @@
 """`tradetui init`: writes a profile and the file of its API key, and tries the key on the exchange.
 
-Both files are for their owner alone (mode 0600), and no existing file is overwritten.
+Only the owner can read both files (mode 0600), and no existing file is overwritten.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tradetui.profiles.secrets import PEM_BEGIN, check_characters
 from tradetui.profiles.write import check_name, write_default, write_profile
 from tradetui.wire.models.api_key import FUTURES_WRITE_AUTHORITIES, AccountInfo, may_withdraw, permission_texts
 
-# The documentation's own example has the parent 1, which is nobody's: such a number says that there is none.
+# The documentation's example has the parent ID 1, which is no account: such a short ID means that there is no parent.
 _SHORTEST_UID = 5
 _ANY_ADDRESS = frozenset({"0.0.0.0", "0.0.0.0/0", "::", "::/0"})
 PROPOSED_BASE_URL = "https://api.bitget.com"
@@ -103,7 +103,7 @@ def _profile_name(args: argparse.Namespace, existing: KnownProfiles, *, asks: bo
 
 
 def _chosen_default(args: argparse.Namespace, existing: KnownProfiles, name: str, *, asks: bool) -> str | None:
-    """The profile that plain `tradetui` is to open; None if it is undecided and nobody can be asked."""
+    """Return the profile that plain `tradetui` opens; None if it is undecided and nobody can be asked."""
     if args.default or not existing.names:
         return name
     if not asks:
@@ -118,7 +118,7 @@ def _chosen_default(args: argparse.Namespace, existing: KnownProfiles, name: str
 
 
 def _keep_default(config: Path, existing: KnownProfiles, default: str | None) -> bool:
-    """Write the default profile where it would be unclear or changes; returns whether it is clear afterwards."""
+    """Write the default profile if it changes or would be unclear; return whether it is clear afterwards."""
     if not existing.names:
         return True
     if default is None:
@@ -165,7 +165,7 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
 
 
 def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
-    """API key, secret and passphrase by their names in the key file; raises ConfigurationError where one is missing."""
+    """Return API key, secret and passphrase by name in the key file; raises ConfigurationError if one is missing."""
     secrets = {name: environ.get(variable, "") for name, variable in _VARIABLES.items()}
     if asks:
         secrets["api_key"] = secrets["api_key"] or ask("API key")
@@ -188,7 +188,7 @@ class KeyCheck:
 
 
 async def check_key(profile: OpenProfile) -> KeyCheck:
-    """Read whatever every key may read, and the exchange's account information."""
+    """Try the key: read the futures accounts, which every key may read, and the account information."""
     async with profile.reader() as client:
         try:
             await client.futures.accounts(product_type=profile.loaded.profile.product_types[0])
@@ -207,7 +207,7 @@ async def check_key(profile: OpenProfile) -> KeyCheck:
 
 
 def account_sentences(info: AccountInfo) -> tuple[str, ...]:
-    """The account's kind, the key's permissions with a warning where it may withdraw, and its address binding."""
+    """Describe the account's kind, the key's permissions and its address binding; warn if the key may withdraw."""
     kind = "a copy trader" if info.is_copy_trader else "not a copy trader"
     if info.is_copy_trader is None:
         kind = "a copy trader or not (the exchange does not say)"

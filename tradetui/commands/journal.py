@@ -1,4 +1,4 @@
-"""`tradetui journal`: every intent of the account and how it ended."""
+"""`tradetui journal`: every intent of the account and its outcome."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _accept_loss(location: JournalLocation) -> int:
 
 
 def _newest(location: JournalLocation) -> tuple[list[Intent], bool]:
-    """The newest intents, and whether an intent in another journal of the account locks something, which is printed."""
+    """Return the newest intents, and whether another journal of the account locks a symbol; such locks are printed."""
     locked_elsewhere = False
     try:
         journal = existing_journal(location)

@@ -1,4 +1,4 @@
-"""`tradetui keys`: the key table, generated from the bindings and what the profile changed of them."""
+"""`tradetui keys`: the key table, generated from the bindings and the profile's changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tradetui.ui.key_bindings.actions import key_table
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print id, keys and description of every binding, with the chosen profile's own keys where one is configured."""
+    """Print id, keys and description of every binding, with the keys of the chosen profile if there is one."""
     changed = _profile_keys(args)
     writer = row_writer(args, ("id", "keys", "description"))
     for row in key_table(changed):
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _profile_keys(args: argparse.Namespace) -> Mapping[str, str]:
-    """The keys of the profile that are in force; prints on stderr why others are not."""
+    """Return the profile's valid keys; print on stderr why others are invalid."""
     try:
         changed = load(os.environ, Flags.of(args)).profile.keys
     except NoProfile:

@@ -14,7 +14,7 @@ _LABELS = {"keys": "API keys", "runtime": "rate limits"}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print every path and whether it exists yet; exit code 2 where the configuration cannot be loaded."""
+    """Print every path and whether it exists; exit code 2 if the configuration cannot be loaded."""
     config = paths.config_file(os.environ, args.config)
     data_dir = paths.data_dir(os.environ, args.data_dir)
     problem: ConfigurationError | None = None

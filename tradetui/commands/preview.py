@@ -1,4 +1,4 @@
-"""`tradetui preview`: what a reversal would do, from live data; it reads alone, whatever the profile may do."""
+"""`tradetui preview`: the effect of a reversal, from live data; it only reads, even if the profile may trade."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tradetui.wire.json_text import dump_json
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the plan and every reason not to send it; exit code 3 where one is more than the profile's mode."""
+    """Print the plan and every reason not to send it; exit code 3 if there is a reason besides monitor mode."""
     profile = open_privately(os.environ, Flags.of(args))
     settings = profile.settings_without_key
     preview, blocked = asyncio.run(_preview(profile, _target(args, settings)))
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _target(args: argparse.Namespace, settings: DeskSettings) -> Target:
-    """What to reverse; raises InvalidRequest."""
+    """Return the target of the reversal; raises InvalidRequest."""
     named = Target.named(args.symbol)
     if not named.symbol:
         raise InvalidRequest("SYMBOL", "must be a contract", args.symbol, "For example BTCUSDT.")
@@ -55,7 +55,7 @@ def _target(args: argparse.Namespace, settings: DeskSettings) -> Target:
 
 
 async def _preview(profile: OpenProfile, target: Target) -> tuple[Preview, tuple[str, ...]]:
-    """The preview, and why it could not be sent in trade mode."""
+    """Return the preview, and the reasons that would block it in trade mode."""
     clock, settings = SystemClock(), profile.settings
     async with profile.reader(clock) as client:
         preview = await MarketState(client, settings, clock).preview(target)
@@ -67,7 +67,7 @@ async def _preview(profile: OpenProfile, target: Target) -> tuple[Preview, tuple
             journal_trouble=None,
             now=clock.monotonic(),
         )
-        # Only what a dialog could not lift is a block here: symbol and leg are typed there, not here.
+        # Typing symbol and leg is part of the dialog, so it blocks nothing here.
         return preview, blocking_reasons(preview, risk_context, preview.subject)
 
 

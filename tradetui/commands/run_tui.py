@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> int:
     if args.command == "monitor":
         flags = replace(flags, read_only=True)
     profile = open_privately(os.environ, flags)
-    _ = profile.route  # what is wrong with it is said here and not behind the screen
+    _ = profile.route  # reports its errors before the screen opens
     if not needs_terminal(os.environ):
         return USAGE
     from tradetui.commands.session.profile_sessions import ProfileSessions, appearance_of

@@ -1,6 +1,6 @@
-"""`tradetui watch`: a line for each event of the account, to a reader that may be slow, go away and come back.
+"""`tradetui watch`: a line per event of the account, for a reader that may be slow, stop and resume.
 
-It only reads, runs for days, and says each event once: who has the last line's id goes on after it.
+It only reads, runs for days, and reports each event once: a reader resumes after the id of its last line.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import milliseconds, utc_moment
 
 _AT_ONCE: Final = getattr(select, "PIPE_BUF", 512)
-"""Bytes that a pipe takes without waiting once it is writable."""
+"""Number of bytes that a writable pipe takes without blocking."""
 _KIND_WIDTH = max(map(len, EventKind))
 _NAMED_DETAILS = {
     EventKind.ORDER: ("state", "filled", "missed", "order"),
     EventKind.ALERT: ("rules", "channels"),
     EventKind.OUTCOME: ("intent", "state"),
 }
-"""The details that are fields of the row; of other kinds all details are one field."""
+"""The details with a field of their own in the row; for other kinds all details are one field."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ async def _watch(
 ) -> int:
     desk = profile.desk()
     if EventKind.ALERT not in kinds:
-        desk.alerts.use_rules(())  # what it does not read it cannot alert of
+        desk.alerts.use_rules(())  # without their rows these alerts cannot fire
     events = AccountEvents(desk, kinds, since, lambda sentence: say(f"tradetui: {sentence}"))
     stream, stop = LineStream(sys.stdout), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -109,7 +109,7 @@ async def _print_events(desk: Desk, events: AccountEvents, stream: LineStream, *
 
 
 def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
-    """The event under the names that `watch --help` lists; records as the exchange sent them, the time in Unix ms."""
+    """Return the event with the names of `watch --help`; records as the exchange sent them, the time in Unix ms."""
     identity = {"id": str(event.id), "event": str(event.kind), "time": str(event.time_ms)}
     row: dict[str, Any] = {**identity, "sentence": sentence}
     if event.product_type is not None:
@@ -124,7 +124,7 @@ def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
 
 
 def event_line(event: AccountEvent, sentence: str, zone: tzinfo) -> str:
-    """Time, kind, sentence, and the id from which to resume."""
+    """Format time, kind, sentence, and the id to resume from."""
     moment = utc_moment(event.time_ms).astimezone(zone)
     return f"{moment:%Y-%m-%d %H:%M:%S}  {event.kind:<{_KIND_WIDTH}}  {sentence}  {event.id}"
 
@@ -133,22 +133,22 @@ class LineStream:
     """Writes lines as they come; `closed` is set when the reader of a pipe has gone."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Take over a stream and flush it first. Belongs to the running loop."""
+        """Take over a stream of the running loop, and flush it first."""
         stream.flush()
         self.closed = asyncio.Event()
         self._descriptor = stream.fileno()
         self._bytes = io.BytesIO()
-        # Text is encoded as the stream does it, and written by the descriptor, which the stream would wait for.
+        # Text gets the stream's encoding, but is written to the descriptor, because the stream would block.
         text = io.TextIOWrapper(self._bytes, stream.encoding, "backslashreplace", newline="\n", write_through=True)
         self.output = Output(text)
         self._loop = asyncio.get_running_loop()
         self._is_pipe = stat.S_ISFIFO(os.fstat(self._descriptor).st_mode)
         if self._is_pipe:
-            # The writing end of a pipe is never readable: it is an error, that nobody reads any more, which wakes this.
+            # The writing end of a pipe is never readable; this wakes only on the error that the reader has gone.
             self._loop.add_reader(self._descriptor, self._reader_gone)
 
     async def flush(self) -> None:
-        """Flush the lines; raises OSError, BrokenPipeError among it."""
+        """Flush the lines; raises OSError, for example BrokenPipeError."""
         rest = memoryview(self._bytes.getvalue())
         while rest:
             await self._writable()

@@ -1,4 +1,4 @@
-"""Between a command and the system: flags, standard streams, exit codes, the log, secrets kept out of both.
+"""Between a command and the system: flags, standard streams, exit codes, the log, and the hiding of secrets.
 
-It knows no exchange and no account; `cli` and every command look in.
+It knows no exchange and no account; `cli` and every command use it.
 """

@@ -1,6 +1,6 @@
 """The only module through which commands write to stdout and stderr: control characters never reach a terminal.
 
-It imports nothing heavy, so the first paint may come first.
+It imports no large module, so that the first paint comes early.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 
 from tradetui.wire.text import counted, csv_row, escaped, scrub
 
-TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
+TYPE_CHECKING = False  # as in `typing`, whose import would take a tenth of the time of --help
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TextIO
@@ -18,7 +18,7 @@ DONE = 0
 REFUSED = 1  # by the exchange or the network
 USAGE = 2  # or configuration
 ATTENTION = 3
-"""Something needs attention: an unsettled intent, a failed doctor line, unreadable rows, a symbol without fills."""
+"""An unsettled intent, a failed doctor line, unreadable rows, or a symbol without fills needs attention."""
 INTERRUPTED = 130
 
 
@@ -32,11 +32,11 @@ class Output:
         self.is_unicode = self._encoding.lower().replace("-", "").startswith("utf")
 
     def line(self, text: str) -> None:
-        """Write one line for a person; every control, bidi and invisible character becomes U+FFFD."""
+        """Write a line for a person; every control, bidi and invisible character becomes U+FFFD."""
         self.layout(scrub(text) + "\n")
 
     def json(self, json_text: str) -> None:
-        """Write JSON text, with `\\u` escapes for characters that a terminal would obey or hide: values stay exact."""
+        """Write JSON text with `\\u` escapes for characters that a terminal would obey or hide; values stay exact."""
         text = escaped(json_text)
         self.layout(text if self.is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
@@ -47,9 +47,9 @@ class Output:
         self.layout("\n")
 
     def csv(self, cells: Iterable[str]) -> None:
-        """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal.
+        """Write a CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal.
 
-        On a terminal a backslash is doubled, to tell an escape from the same text as received.
+        On a terminal a backslash is doubled, to distinguish an escape from the same text in the value.
         """
         shown = (escaped(cell.replace("\\", "\\\\")) for cell in cells) if self.is_terminal else cells
         self.layout(csv_row(shown))
@@ -59,11 +59,11 @@ class Output:
         try:
             self._stream.write(text)
         except UnicodeEncodeError:
-            # A lone surrogate, or an encoding that lacks the character: shown as an escape rather than not at all.
+            # A lone surrogate, or a character missing in the encoding, is written as an escape.
             self._stream.write(text.encode(self._encoding, "backslashreplace").decode(self._encoding))
 
     def flush(self) -> None:
-        """Flush the stream; raises OSError where it cannot be written."""
+        """Flush the stream; raises OSError if it cannot be written."""
         self._stream.flush()
 
 
@@ -72,7 +72,7 @@ def stdout() -> Output:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Write one message line by line to a stream, standard error by default; raises OSError."""
+    """Write a message line by line to a stream, standard error by default; raises OSError."""
     output = Output(_unguarded(stream or sys.stderr))
     for line in text.splitlines() or [""]:
         output.line(line)
@@ -91,7 +91,7 @@ def show_progress(text: str, *, last: bool = False) -> None:
 
 
 class PageProgress:
-    """Counts pages that were read, and shows the count on standard error if that is a terminal."""
+    """Counts the pages read, and shows the count on standard error if that is a terminal."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
@@ -112,7 +112,7 @@ class PageProgress:
 
 
 def needs_terminal(environ: Mapping[str, str]) -> bool:
-    """Whether there is a terminal for a screen; prints the remedy if there is none."""
+    """Return whether a screen has a terminal; print the remedy if not."""
     from tradetui.ui.terminal.drawn_once import blocking_reason
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -125,7 +125,7 @@ def needs_terminal(environ: Mapping[str, str]) -> bool:
 
 
 def ask(question: str, proposed: str = "") -> str:
-    """Ask for a line on standard error and return the answer, or the proposed one."""
+    """Ask for a line on standard error; return the answer, or the proposed one if it is empty."""
     output = Output(_unguarded(sys.stderr))
     output.layout(f"{scrub(question)}{f' [{scrub(proposed)}]' if proposed else ''}: ")
     output.flush()
@@ -133,7 +133,7 @@ def ask(question: str, proposed: str = "") -> str:
 
 
 def ask_hidden(question: str) -> str:
-    """Ask for a secret without echo; empty where nothing can be read."""
+    """Ask for a secret without echo; empty at the end of input."""
     import getpass
 
     try:
@@ -143,7 +143,7 @@ def ask_hidden(question: str) -> str:
 
 
 class GuardedStderr:
-    """Standard error while a command runs: the output of libraries and the interpreter is made safe as well."""
+    """Standard error while a command runs; the output of libraries and the interpreter is made safe as well."""
 
     def __enter__(self) -> None:
         self._before = sys.stderr
@@ -155,7 +155,7 @@ class GuardedStderr:
 
 
 class _Scrubbing:
-    """A stream that scrubs each line and otherwise behaves as the underlying one."""
+    """A stream that scrubs each line and otherwise behaves like the underlying one."""
 
     def __init__(self, stream: TextIO) -> None:
         self.unguarded = stream

@@ -18,7 +18,7 @@ NO_PROFILE = """tradetui has no configuration yet; it would be {file}
 
 
 def report(problem: Exception) -> int:
-    """Print why the command stopped and return its exit code; a traceback never reaches the person."""
+    """Print why the command stopped and return its exit code; a person never sees a traceback."""
     _log.info("the command was stopped", exc_info=problem)
     if isinstance(problem, NoProfile):
         say(NO_PROFILE.format(file=problem.location))
@@ -27,11 +27,11 @@ def report(problem: Exception) -> int:
         say(f"tradetui: {problem}")
         return USAGE if isinstance(problem, ConfigurationError | InvalidRequest) else REFUSED
     if isinstance(problem, OSError) and problem.filename is None:
-        # Everything that goes over the network has been named above: what is left is standard output.
+        # Network errors and errors with a file name were handled above; this one is of standard output.
         say(f"tradetui: the output could not be written: {problem.strerror or type(problem).__name__}.")
         return REFUSED
     where = traceback.extract_tb(problem.__traceback__)[-1] if problem.__traceback__ else None
     location = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
-    # Only the kind is named: the message of an unforeseen error may hold anything, a secret among it.
+    # Only the type is printed: the message of an unexpected error may contain anything, even a secret.
     say(f"tradetui: internal error, {type(problem).__name__}{location}. Nothing was retried; please report it.")
     return REFUSED

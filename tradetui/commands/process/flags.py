@@ -10,7 +10,7 @@ import sys
 from tradetui import __version__
 from tradetui.commands.process.console import say, stdout
 
-TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
+TYPE_CHECKING = False  # as in `typing`, whose import would take a tenth of the time of --help
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 
 EVENT_KINDS = ("fill", "order", "trigger", "alert", "outcome")
-"""The kinds of event that `watch` prints; the values of `EventKind`, which is not loaded at the start."""
+"""The kinds of event that `watch` prints: the values of `EventKind`, which is not imported at the start."""
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose messages are free of control characters from the arguments."""
+    """A parser whose messages contain no control characters from the arguments."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"formatter_class": _HelpFormatter, **options})
-        # From Python 3.14 on help has colours, whose control characters would be shown.
+        # Since Python 3.14 help has colours, whose control characters would be shown.
         self.color = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """As argparse does, but `-5d` after a flag is its value, so that the flag's rule can explain the error."""
+        """Parse like argparse, but take `-5d` after a flag as its value, so that the flag's rule explains an error."""
         return super().parse_known_args(_values_joined(sys.argv[1:] if args is None else args), namespace)
 
     def refuse_rest(self, command: str | None, rest: Sequence[str]) -> Never:
-        """End the program over arguments that a command does not take; without a command, over the program's."""
+        """End the program with an error about arguments that the command, or without one the program, does not take."""
         about = f"{self.prog} {command}" if command else self.prog
         self.error(f"unrecognized arguments: {' '.join(rest)}. {about} --help lists what it takes.")
 
@@ -46,7 +46,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def _values_joined(arguments: Sequence[str]) -> list[str]:
-    """Join `--since -5d` to `--since=-5d`: argparse takes a text with a leading dash for a flag."""
+    """Join `--since -5d` to `--since=-5d`, because argparse takes a text with a leading dash for a flag."""
     joined: list[str] = []
     for argument in arguments:
         is_value = re.match(r"-\d", argument) and "--" not in joined
@@ -67,7 +67,7 @@ class ShowVersion(argparse.Action):
 
 
 def _textual_version() -> str:
-    """The version in the name of Textual's metadata directory: `importlib.metadata` costs more than all of --help."""
+    """Read the version from Textual's metadata directory; `importlib.metadata` is slower than all of --help."""
     for folder in sys.path:
         try:
             names = os.listdir(folder or ".")
@@ -80,14 +80,14 @@ def _textual_version() -> str:
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Finds the terminal's width by itself: argparse loads `shutil` for it, a fifth of what --help may take."""
+    """Determines the terminal's width itself; argparse would import `shutil`, a fifth of the time of --help."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_terminal_columns() - 2)
 
 
 def _terminal_columns() -> int:
-    """The terminal's columns, from the variable COLUMNS if it is set; 80 without a terminal."""
+    """Return the terminal's columns, from the variable COLUMNS if it is set; 80 without a terminal."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isascii() and columns.isdigit() and int(columns):
         return int(columns)
@@ -112,9 +112,9 @@ _GLOBAL_FLAGS = (
 def global_flags_into(
     parser: argparse.ArgumentParser, product_types: Collection[str] = (), refused: Collection[str] = ()
 ) -> None:
-    """Add the flags of every command; a flag that is not given leaves no attribute.
+    """Add the flags of every command; an absent flag leaves no attribute.
 
-    The help names `product_types`, and none of the flags that the command refuses with a reason.
+    The help names `product_types`, and leaves out flags that the command refuses with a reason.
     """
     group = parser.add_argument_group("everywhere")
     for flag, metavar, about in _GLOBAL_FLAGS:
@@ -129,7 +129,7 @@ def global_flags_into(
 
 
 def path_of(text: str) -> Path:
-    # Imported when a path is given: it is a third of what starting costs otherwise.
+    # Imported only with a path, because it takes a third of the start-up time.
     from pathlib import Path
 
     return Path(text)

@@ -1,4 +1,4 @@
-"""The log of `--log FILE`: rotated, for its owner alone, without secrets, queries and control characters."""
+"""The log of `--log FILE`: rotated, readable by its owner alone, without secrets, queries and control characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tradetui.profiles.errors import ConfigurationError
 from tradetui.wire.text import scrub
 
 MAX_BYTES: Final = 2 * 1024 * 1024
-"""Bytes at which a file is renamed to FILE.1, and so on up to FILE.3."""
+"""Size at which a file is renamed to FILE.1, and so on up to FILE.3."""
 KEPT_FILES: Final = 3
 _QUERY: Final = re.compile(r"\?\S+")
 
@@ -47,7 +47,7 @@ def start_log(file: Path) -> None:
 
 
 class _PrivateFile(RotatingFileHandler):
-    """A rotated file of mode 0600 whose failures stay silent: they must neither stop trading nor draw on the screen."""
+    """A rotated file of mode 0600 whose failures stay silent: they must not stop trading or write on the screen."""
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", errors="backslashreplace")
@@ -63,16 +63,16 @@ class _PrivateFile(RotatingFileHandler):
         return open(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
     def close(self) -> None:
-        """Close the file; what cannot be written any more is lost."""
+        """Close the file; unwritten messages are lost."""
         with suppress(OSError):
             super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Drop the message: standard error is the screen's."""
+        """Drop the message, because standard error belongs to the screen."""
 
 
 class _Lines(logging.Formatter):
-    """Time in UTC, level, module, message; of an exception its kind and frames, since its message may hold anything."""
+    """Formats time in UTC, level, module, message; an exception by type and frames, as its text may hold a secret."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))

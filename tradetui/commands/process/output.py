@@ -1,6 +1,6 @@
-"""Prints records for scripts: a JSON array or CSV, streamed row by row, values as the exchange sent them.
+"""Prints records for scripts as a JSON array or CSV, streamed row by row, with values as the exchange sent them.
 
-A terminal gets the same values with control characters escaped.
+On a terminal, control characters of the values are escaped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WrittenT = TypeVar("WrittenT", contravariant=True)
 
 
 class RowWriter(Protocol[WrittenT]):
-    """Takes rows one at a time; `close` completes the output even after a failure midway."""
+    """Takes rows one at a time; `close` completes the output even after a failure."""
 
     def write(self, row: WrittenT) -> None: ...
 
@@ -42,7 +42,7 @@ class JsonWriter:
 
 
 class CsvWriter(Generic[RowT]):
-    """CSV, headings first; `cells` makes the cells of a row."""
+    """CSV with headings first; `cells` makes the cells of a row."""
 
     def __init__(self, output: Output, headings: Sequence[str], cells: Callable[[RowT], Sequence[str]]) -> None:
         self._output = output
@@ -65,12 +65,12 @@ class CsvWriter(Generic[RowT]):
 
 
 def csv_writer(output: Output, columns: Sequence[str]) -> CsvWriter[Mapping[str, object]]:
-    """CSV with these column names; nested values as JSON, formulas made safe."""
+    """Make CSV with these column names; nested values are JSON, and formulas are made safe."""
     return CsvWriter(output, columns, lambda row: [csv_cell(row.get(name)) for name in columns])
 
 
 class TableWriter:
-    """Aligned text for a person; the widths come from the rows, so it prints when closed."""
+    """Aligned text for a person; the widths depend on all rows, so it prints when closed."""
 
     def __init__(self, output: Output, columns: Iterable[str]) -> None:
         self._output = output

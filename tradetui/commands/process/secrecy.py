@@ -1,17 +1,17 @@
-"""Keeps the secrets of this process out of log lines, and out of the core dumps of a crash or a debugger's attach."""
+"""Keeps the secrets of this process out of log lines, and out of core dumps and debuggers."""
 
 from __future__ import annotations
 
 import sys
 
 _SHORTEST = 4
-"""Shorter texts would match words that are no secret."""
+"""Shorter texts would match words that are not secret."""
 _secrets: set[str] = set()
 _PR_SET_DUMPABLE = 4
 
 
 def hide_in_log(*secrets: str) -> None:
-    """Redact these texts, and every line of one that has several, from now on."""
+    """Redact these texts from now on, and every line of a text with several lines."""
     for secret in secrets:
         _secrets.update(part for part in (secret, *secret.splitlines()) if len(part) >= _SHORTEST)
 
@@ -23,12 +23,12 @@ def redacted(text: str) -> str:
 
 
 def forbid_core_dumps() -> None:
-    """Have the system write no core dump of this process; goes on if the system does not allow that.
+    """Prevent core dumps of this process, if the system allows that.
 
-    The size limit alone is not enough on Linux: a `core_pattern` that pipes into a program ignores it. A process
-    that is not dumpable gives none to a pipe either; its files in /proc then belong to root.
+    The size limit alone is not enough on Linux: a `core_pattern` that pipes into a program ignores it. A process that
+    is not dumpable gives none to a pipe either; its files in /proc then belong to root.
     """
-    from contextlib import suppress  # --help comes without it
+    from contextlib import suppress  # --help does not import it
 
     with suppress(ImportError, OSError, ValueError):
         import resource

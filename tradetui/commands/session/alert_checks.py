@@ -1,7 +1,7 @@
-"""What `doctor` says of a profile's alerts: which of them can never fire, and whether one reaches the desktop.
+"""The checks of alerts in `doctor`: which alerts can never fire, and whether one reaches the desktop.
 
-Only the exchange's own word rules an alert out: a call that fails leaves it unknown, and the trader keeps the alert.
-Between screen and terminal may be tmux, which is checked here too, since it holds back notifications and keys.
+Only the exchange's own answer rules an alert out: a call that fails leaves it unknown, and the alert counts as
+possible. tmux between screen and terminal is checked here too, because it can hold back notifications and keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.text import counted
 
 _UNNOTICED_MS: Final = 50
-"""Milliseconds between Esc and another key that nobody presses."""
+"""Longest time in ms between Esc and another key that nobody notices."""
 _PASSTHROUGH: Final = "allow-passthrough"
 _TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to your desktop"
 
@@ -42,19 +42,19 @@ class AlertFinding:
 
 @dataclass(frozen=True, slots=True)
 class AlertEvidence:
-    """What the exchange says about a profile's alerts; each default stands for unknown too."""
+    """The exchange's answers about a profile's alerts; each default also means unknown."""
 
     symbols: frozenset[str] | None = None
     """Every symbol of the profile's product types."""
     lacks_tickers: bool = False
     no_equity_because: str = ""
-    """Why the accounts read have no equity in USDT, such as `no USDT value of BTC`."""
+    """Why the accounts have no equity in USDT, such as `no USDT value of BTC`."""
 
 
 async def read_alert_evidence(client: ExchangeReader, profile: OpenProfile) -> AlertEvidence:
-    """Read what the profile's alerts depend on, and nothing that none of them needs.
+    """Read only the facts that the profile's alerts depend on.
 
-    An exchange that cannot be reached is waited for once: what was read before stands, the rest is unknown.
+    An unreachable exchange is awaited only once: facts read before that count, the others are unknown.
     """
     conditions = [rule.condition for rule in profile.rules_in_force]
     product_types = profile.settings_without_key.product_types
@@ -103,7 +103,7 @@ async def _why_no_equity(client: ExchangeReader, product_types: Sequence[Product
 
 
 async def _reply_or_refusal(call: Awaitable[Reply[R]]) -> Reply[R] | ExchangeError:
-    """The reply, or the error in its place; raises Unreachable."""
+    """Return the reply, or the error in its place; raises Unreachable."""
     try:
         return await call
     except Unreachable:
@@ -113,7 +113,7 @@ async def _reply_or_refusal(call: Awaitable[Reply[R]]) -> Reply[R] | ExchangeErr
 
 
 def rules_finding(profile: OpenProfile, evidence: AlertEvidence) -> AlertFinding:
-    """The alerts that cannot fire, with their reasons; or that all can."""
+    """Return the alerts that cannot fire with their reasons, or that all can."""
     rules = profile.rules_in_force
     written = {alert.rule.condition for alert in profile.loaded.profile.alerts}
     faults = []
@@ -135,7 +135,7 @@ def rules_finding(profile: OpenProfile, evidence: AlertEvidence) -> AlertFinding
 
 
 def try_desktop(profile: OpenProfile, environ: Mapping[str, str], *, sends_test: bool) -> AlertFinding:
-    """Send a test notification if `sends_test`; returns how one goes to the desktop, and what tmux holds back."""
+    """Send a test notification if `sends_test`; return how it reaches the desktop, and what tmux holds back."""
     if not any(Channel.DESKTOP in rule.channels for rule in profile.rules_in_force):
         return AlertFinding("no alert goes to the desktop")
     chosen = profile.loaded.profile.desktop_notification
@@ -156,7 +156,7 @@ def try_desktop(profile: OpenProfile, environ: Mapping[str, str], *, sends_test:
 
 
 def escape_note(environ: Mapping[str, str]) -> str:
-    """Why tmux takes Esc and the next key for one, as older versions do for half a second; empty if it does not."""
+    """Describe that tmux joins Esc and the next key, as older versions do for half a second; empty if not."""
     wait_ms = _ask_tmux("show-options", "-sv", "escape-time") if in_tmux(environ) else None
     if wait_ms is None or not wait_ms.isdecimal() or int(wait_ms) <= _UNNOTICED_MS:
         return ""
@@ -167,18 +167,18 @@ def escape_note(environ: Mapping[str, str]) -> str:
 
 
 def _missing_passthrough() -> str:
-    """The tmux setting that passes such sequences on from every window; empty if it is set."""
+    """Return the tmux setting that would pass these sequences on from every window; empty if it is set."""
     value = _ask_tmux("show-options", "-pAv", _PASSTHROUGH)
-    if value in (None, "all"):  # a tmux that does not know the option passes everything on
+    if value in (None, "all"):  # a tmux without the option passes everything on
         return ""
     version = re.search(r"(\d+)\.(\d+)", _ask_tmux("display-message", "-p", "#{version}") or "")
     if version is not None and (int(version[1]), int(version[2])) >= (3, 4):
-        return "all"  # from windows out of sight too
+        return "all"  # from hidden windows too
     return "" if value == "on" else "on"
 
 
 def _ask_tmux(*arguments: str) -> str | None:
-    """The output of a tmux command; None where it fails."""
+    """Return the output of a tmux command; None if it fails."""
     try:
         done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=3.0, check=False)
     except (OSError, subprocess.TimeoutExpired):

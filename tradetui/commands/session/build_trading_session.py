@@ -1,4 +1,4 @@
-"""Builds a session that can send; imported only by sessions that may. Its parts are loaded when needed."""
+"""Builds a session that can send; imported only by sessions that may send. Its parts are loaded when needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class KeyDestinations(NamedTuple):
-    """Where created keys go: `secret_backend`, None for files, and `make_profile`, None where none is made of them."""
+    """Where created keys go: `secret_backend` (None: files) and `make_profile` (None: no profile is made of them)."""
 
     secret_backend: SecretBackend | None = None
     make_profile: MakeProfile | None = None
@@ -33,16 +33,16 @@ def trading_session(
     disk: Disk,
     key_destinations: Callable[[], KeyDestinations],
 ) -> TradingSession:
-    """A session whose journal is opened once the exchange has reported the account; it closes `disk` when it stops.
+    """Return a session whose journal opens once the exchange has reported the account; it closes `disk` when it stops.
 
-    `key_destinations` is called when something is to be created, since what it returns loads much.
+    `key_destinations` is called only for a creation, because it imports much.
     """
 
     def new_id() -> str:
-        """An intent's id, the clientOid of a reversal: 28 characters that no other program's orders begin with."""
+        """Return an intent's id, also the clientOid of a reversal: 28 characters with the prefix of this program."""
         return f"tt-{random.getrandbits(100):025x}"
 
-    # Neither a journal nor the name of an account, until `open` gives both.
+    # The journal and the account's name come with `open`.
     intents = Intents(
         journal=None, disk=disk, clock=clock, account="", new_id=new_id, start_locked=settings.start_locked
     )
@@ -52,7 +52,7 @@ def trading_session(
 
         return Execution(client, settings, clock, intents)
 
-    # A profile that allows no creation has a client of a class without it.
+    # Without permission to create, the client's class has no method for it.
     if not isinstance(client, ExchangeClient):
         return TradingSession(intents, make_execution)
 

@@ -1,4 +1,4 @@
-"""A desk on the embedded exchange in this process; imported only once the shell is on the screen."""
+"""A desk on the embedded exchange in this process; imported only once the screen is shown."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def open_demo_desk(
     product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
     with_past_equity: bool = False,
 ) -> Desk:
-    """A desk that shares nothing with other programs, on the account whose key has this name; ValueError without one.
+    """Return a desk that shares nothing with other programs, on the account of the named key; ValueError without one.
 
-    Nothing is kept without `data_dir`, and no profile is made of a created key without other `key_destinations`. Equity
-    is known from before the session `with_past_equity`, which is worked out while it starts.
+    Nothing is kept without `data_dir`, and no profile is made of a created key without other `key_destinations`.
+    `with_past_equity` adds equity from before the session, computed while it starts.
     """
     key = next((key for key in sandbox.exchange_state.keys if key.name == name), None)
     if key is None:
         raise ValueError(f"the embedded exchange has no account {name!r}")
     clock, random = clock or SystemClock(), Random(sandbox.options.seed)
-    # The budget's kind sets its limits, here from the first call on. That of the settings hides what other kinds may
-    # do: only the broker's is set, so that the others show what the exchange answers them.
+    # The budget's account kind sets its limits from the first call on. The settings' kind hides functions of other
+    # kinds: only the broker's is set, so that other accounts show the exchange's refusals.
     kind = "copy_trader" if key.kind.startswith("copy") else "ordinary"
     budget = Budget(account_kind=kind, clock=clock, random=random)
     client_class: type[ExchangeReader] = ExchangeReader
@@ -78,17 +78,17 @@ def open_demo_desk(
     )
     trading = None
     if isinstance(client, TradingClient):
-        # A disk of its own: the trading session closes it while the desk still writes to the desk's.
+        # A separate disk thread, because the trading session closes it while the desk still writes to its own.
         trading = trading_session(client, settings, clock, random, new_disk(), key_destinations)
     past_equity = partial(_past_equity, sandbox, key.uid, product_types) if with_past_equity else tuple
     return Desk(client, settings, clock, random, trading, disk=new_disk(), past_equity=past_equity)
 
 
 def _past_equity(sandbox: Sandbox, uid: str, product_types: tuple[ProductType, ...]) -> Iterator[EquitySample]:
-    """Samples as a session would have taken them that ran for ninety days, oldest first, up to the account's start.
+    """Yield samples as of a session that ran for ninety days up to the account's start, oldest first.
 
-    They lie as near to each other as makes no gap, on every hour and then on every second minute. There are none of
-    multi-assets mode, in which the equity is the worth of several coins.
+    They are close enough to leave no gap: every hour, then every second minute. Multi-assets mode has none, because
+    there equity is the value of several coins.
     """
     account = sandbox.exchange_state.account(uid)
     if any(account.futures[product_type].assets for product_type in product_types):

@@ -1,4 +1,4 @@
-"""What becomes of an API key that tradetui created: secrets in the system's keyring, and a profile that uses it."""
+"""Stores API keys that tradetui created: secrets in the system's keyring, and a profile that uses the key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from tradetui.profiles.write import check_name, write_default, write_profile
 
 
 class KeyringSecrets:
-    """Secrets of the key store in the system's keyring, under names no profile has. Methods raise KeyStoreUnusable."""
+    """Secrets of the key store in the system's keyring, under names that no profile has.
+
+    Methods raise KeyStoreUnusable.
+    """
 
     def __init__(self, service: str) -> None:
         self.where = f"the system's keyring, service {service}"
@@ -48,7 +51,7 @@ def _as_key_store() -> Iterator[None]:
 
 
 class ProfileMaker:
-    """Makes a profile of a stored key: on the same exchange, of another account, and in monitor mode at first."""
+    """Makes a profile of a stored key: on the same exchange, for another account, and in monitor mode."""
 
     def __init__(
         self, loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None] = lambda _: None
@@ -58,7 +61,7 @@ class ProfileMaker:
         self._profile_written = profile_written
 
     def __call__(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
-        """Write it and return its file; raises ProfileNotWritten."""
+        """Write the profile and return its file; raises ProfileNotWritten."""
         try:
             file = self._written(name, entry, secrets, own_uid)
         except ConfigurationError as problem:
@@ -83,7 +86,7 @@ class ProfileMaker:
             credentials = {"source": "keyring", "service": service}
             self._into_keyring(service, name, secrets)
         if before.written_default is None and before.default is not None:
-            # It was the only one: with a second it would not be clear which one plain `tradetui` opens.
+            # The existing profile was the default as the only one; with a second one, it must be named.
             write_default(paths.config_file(*config), before.default)
         comment = f"tradetui profile {name}, made from an API key that tradetui created"
         write_profile(file, self._settings(entry, own_uid, credentials), comment)

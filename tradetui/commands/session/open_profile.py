@@ -1,9 +1,9 @@
-"""Opens a profile: its key, the way to its exchange, its account, and the client or desk that a command needs.
+"""Opens a profile: its key, the route to its exchange, its account, and the client or desk that a command needs.
 
-A command that only reads opens a reader, which has no method that sends. The exchange says who the account is; until
-it answers, what an earlier session or the profile says stands in, so that all share one budget from the start.
+A command that only reads opens a reader, which has no method that sends. The exchange identifies the account. Until it
+answers, the account of an earlier session or of the profile stands in, so that all share one budget from the start.
 
-The data directory is kept private to its owner: others' permissions are removed, and that is reported.
+The data directory is kept private: other users' permissions are removed and reported.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ _CREDENTIAL_ENDINGS: Final = ("_API_KEY", "_API_SECRET", "_PASSPHRASE")
 
 @dataclass(frozen=True)
 class OpenProfile:
-    """A profile and what follows from it: each part is worked out once, when it is first needed.
+    """A profile and the parts derived from it, each computed once when first needed.
 
-    Every part raises ConfigurationError where the profile does not give it.
+    Every part raises ConfigurationError if the profile does not provide it.
     """
 
     loaded: LoadedProfile
 
     @cached_property
     def credentials(self) -> Credentials:
-        """The API key from its one source, which is a program or keyring that may ask the person."""
+        """The API key from its only source, a file, program or keyring that may ask the person."""
         credentials = fetch_credentials(self.loaded)
         secrets = (credentials.secret, credentials.passphrase)
         hide_in_log(credentials.api_key, *(secret.get_secret_value() for secret in secrets))
@@ -84,14 +84,14 @@ class OpenProfile:
 
     @cached_property
     def settings(self) -> DeskSettings:
-        """The desk's settings; the key's hash in them names the files of an account that no exchange identified."""
+        """The desk's settings; their hash of the key names the files of an account that no exchange identified."""
         return replace(self.settings_without_key, key_stand_in=self.account_key.key_stand_in)
 
     @cached_property
     def settings_without_key(self) -> DeskSettings:
-        """The desk's settings as far as no key is needed; a live account starts locked unless the profile decides."""
+        """The desk's settings without the key's hash; a live account starts locked unless the profile decides."""
         loaded, profile = self.loaded, self.loaded.profile
-        # LIVE is real money: DEMO only where the profile or its product types prove it.
+        # LIVE is real money: DEMO only if the profile or its product types prove it.
         is_demo = profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types)
         environment = Environment.DEMO if is_demo else Environment.LIVE
         locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
@@ -127,7 +127,7 @@ class OpenProfile:
 
     @cached_property
     def presumed_account(self) -> AccountIdentity:
-        """The account as an earlier session knew it, else by the profile's uid or the key."""
+        """The account as known from an earlier session, else by the profile's uid or the key."""
         try:
             remembered = KnownAccounts(self.loaded.data_dir).uid_of(self.account_key)
         except FileUnusable as problem:
@@ -136,7 +136,7 @@ class OpenProfile:
 
     @cached_property
     def account(self) -> AccountIdentity:
-        """The account as the exchange reports it, which is asked here, else the presumed one."""
+        """The account as the exchange reports it now, else the presumed one."""
         return asyncio.run(self._identified_account())
 
     async def _identified_account(self) -> AccountIdentity:
@@ -149,29 +149,28 @@ class OpenProfile:
 
     @cached_property
     def journal(self) -> JournalLocation:
-        """Where the account's intents are kept; profiles of one account share it."""
-        from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
+        """The location of the account's journal; profiles of one account share it."""
+        from tradetui.desk.trading_session import journal_location  # not loaded in monitor mode
 
         return journal_location(self.settings, self.account)
 
     @cached_property
     def rules_in_force(self) -> tuple[Rule, ...]:
-        """The rules of alerts in the configuration, and those made on the screen."""
+        """The alert rules of the configuration, and those made on the screen."""
         loaded = self.loaded
         return with_made(profile_rules(loaded.profile), FileAlertChoices(loaded.data_dir, loaded.name).read().made)
 
     def reader(self, clock: Clock | None = None) -> ExchangeReader:
-        """A client that can only read."""
         return self._client(ExchangeReader, clock)
 
     def desk(self, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None) -> Desk:
-        """A desk that does not poll yet."""
+        """Return a desk that does not poll yet."""
         loaded, clock = self.loaded, SystemClock()
         writing = ExchangeClient if loaded.profile.account_admin else TradingClient
         client = self._client(ExchangeReader if loaded.read_only else writing, clock)
         trading = None
         if isinstance(client, TradingClient):
-            # In monitor mode not even the code that could send is in the process.
+            # In monitor mode the process does not even load code that could send.
             from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
 
             def key_destinations() -> KeyDestinations:
@@ -181,7 +180,7 @@ class OpenProfile:
                 backend = KeyringSecrets(source.service) if source.source == "keyring" else None
                 return KeyDestinations(backend, ProfileMaker(loaded, flags or Flags(), profile_written))
 
-            # A thread of its own: what is written before sending never waits for a long look into the archive.
+            # A separate thread: writing before sending must never wait for a long read of the archive.
             trading = trading_session(client, self.settings, clock, SystemRandom(), ThreadDisk(), key_destinations)
         return Desk(client, self.settings, clock, Random(), trading, disk=ThreadDisk(), alerts=self._alert_settings())
 
@@ -209,7 +208,7 @@ class OpenProfile:
         )
 
     def _alert_settings(self) -> AlertSettings:
-        """Rules, choices and the command; no variable that holds a secret reaches the command."""
+        """Return rules, choices and the command; the command gets no variable that holds a secret."""
         loaded, profile = self.loaded, self.loaded.profile
         command = None
         if profile.alert_command:
@@ -233,7 +232,7 @@ def profile_rules(profile: Profile) -> tuple[Rule, ...]:
 
 
 def environment_without_secrets(environ: Mapping[str, str], prefix: str, credentials: Credentials) -> dict[str, str]:
-    """The variables without our own, those of a key, and any that holds a part of the key."""
+    """Return the variables without our own, those of a key, and any that contains a part of the key."""
     own_names = {f"{prefix}{ending}" for ending in _CREDENTIAL_ENDINGS}
     return {
         name: value
@@ -245,11 +244,11 @@ def environment_without_secrets(environ: Mapping[str, str], prefix: str, credent
 OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
 """Every file and folder directly in the data directory."""
 KEY_STORE_DIRECTORIES: Final = ("vault",)
-"""Directories of issued keys: a file there that others may read is refused, since it is no secret any more."""
+"""Directories of issued keys: their reader refuses a file that others may read, because it is no longer secret."""
 
 
 def open_privately(environ: Mapping[str, str], flags: Flags) -> OpenProfile:
-    """Load the profile and close its data directory to others; raises ConfigurationError."""
+    """Load the profile and make its data directory private; raises ConfigurationError."""
     loaded = load(environ, flags)
     if sentence := permission_sentence(loaded, close_data_dir(loaded)):
         say(f"tradetui: {sentence}")
@@ -262,7 +261,7 @@ def close_data_dir(loaded: LoadedProfile) -> PermissionChanges:
 
 
 def permission_sentence(loaded: LoadedProfile, changes: PermissionChanges) -> str:
-    """Which files were open to others, and whether they still are; empty if none was."""
+    """Describe which files were open to others, and whether they still are; empty if none was."""
     sentences = []
     if changes.narrowed:
         (path, mode), *others = changes.narrowed

@@ -1,4 +1,4 @@
-"""The profiles that a session on the screen can open, read from their configuration when they are opened."""
+"""The profiles that a session on the screen can open; their configuration is read when they are opened."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_SYMBOL_LEFT: Final = "symbols: this session may reverse none of them, so it 
 class ProfileSessions:
     """All profiles in the order of the configuration; `choices` grows when a profile is made of a key.
 
-    `first`, the profile of the command line, is opened as read before, and read again whenever it is reopened.
+    `first` is the profile of the command line: it is opened as already read, and read again when reopened.
     """
 
     def __init__(self, first: OpenProfile, flags: Flags) -> None:
@@ -37,7 +37,7 @@ class ProfileSessions:
         self._flags = flags
         name = self._first.name
         self._to_open = {name: first}
-        """Profiles as they were read, by name, until their desks are opened."""
+        """Profiles that were read and whose desks are not opened yet, by name."""
         self._opened = {name: self._first}
         known = known_profiles(self._first.environ, flags.config).names
         names = known if name in known else (name, *known)
@@ -57,10 +57,10 @@ class ProfileSessions:
         self.choices.append(choice)
 
     def _load(self, name: str) -> LoadedProfile:
-        """Raises ConfigurationError or NoProfile."""
+        """Read a profile; raises ConfigurationError or NoProfile."""
         if name != self._first.name:
             return load(self._first.environ, replace(self._flags, profile=name, base_url=None))
-        # Another default in the file since the start does not make it another profile.
+        # A change of the default profile in the file must not replace the first profile.
         flags = self._flags if self._first.file is None else replace(self._flags, profile=name)
         return load(self._first.environ, flags)
 
@@ -77,7 +77,7 @@ class ProfileSessions:
         return profile.desk(self._flags, self._add)
 
     def _reload(self, name: str) -> ConfigurationReload:
-        """Read the configuration of the open profile; raises ConfigurationError."""
+        """Read the configuration of the open profile again; raises ConfigurationError."""
         opened, configured = self._opened[name], self._load(name)
         after = reconfigured(opened.profile, configured.profile)
         read_only = opened.read_only or configured.read_only or after.profile.mode == "monitor"
@@ -108,7 +108,7 @@ class ProfileSessions:
 
 
 def appearance_of(loaded: LoadedProfile) -> ProfileAppearance:
-    """A profile's settings of the screen, with the choices made in it before."""
+    """Return a profile's settings of the screen, with the choices made on its screen."""
     profile = loaded.profile
     stored, notice = screen_state.read_screen_state(loaded.data_dir, loaded.name)
     return ProfileAppearance(
@@ -126,11 +126,11 @@ def appearance_of(loaded: LoadedProfile) -> ProfileAppearance:
 
 
 def _known_uid(loaded: LoadedProfile) -> str | None:
-    """The UID as the profile or an earlier session knows it; a list of profiles asks no program or keyring."""
+    """Return the UID known from the profile or an earlier session, without asking a program or keyring for the key."""
     if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
         return loaded.profile.uid
     try:
         presumed = OpenProfile(loaded).presumed_account
         return presumed.uid if presumed.known else None
     except ConfigurationError:
-        return None  # What is wrong is said when the profile is opened.
+        return None  # the error is reported when the profile is opened

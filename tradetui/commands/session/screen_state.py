@@ -1,6 +1,6 @@
-"""`state.toml` in the data directory: what was chosen on the screen, by profile: theme, columns, alerts.
+"""`state.toml` in the data directory: the choices made on the screen, by profile: theme, columns, alerts.
 
-It holds nothing a person wrote.
+A person never writes this file.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ _PROFILES: Final = "profiles"
 _SILENCED: Final = "silenced"
 _MADE: Final = "alerts"
 _FROM_BEFORE: Final = frozenset({"theme", "tables"})
-"""Top-level entries of a file from before choices were kept by profile."""
+"""Top-level entries of a file older than choices by profile."""
 _ONE_WRITER: Final = threading.Lock()
 
 
 def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], str]:
-    """A profile's choices, and a sentence if the file cannot be read and was put aside.
+    """Return a profile's choices, and a sentence if the file was unreadable and set aside.
 
-    A file from before choices were kept by profile counts for every profile without a later choice.
+    A file older than choices by profile counts for every profile without a later choice.
     """
     try:
         stored, notice = _stored(data_dir / FILE)
     except OSError:
-        return {}, ""  # Not ours to read: the screen comes up as it does the first time.
+        return {}, ""  # the file cannot be read: the screen starts with the defaults
     return _chosen_in(stored, profile), notice
 
 
 def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any], *, durable: bool = False) -> None:
     """Replace a profile's choices under these names; the rest of the file stays. `durable` waits for the disk.
 
-    A name whose value is None is deleted. Sessions that write at the same moment wait for each other. Raises OSError,
-    also where the file is there and cannot be read: what it holds for other profiles would be lost.
+    A name with the value None is deleted. Sessions that write at the same time wait for each other. Raises OSError,
+    also if the file exists and cannot be read, because the choices of other profiles would be lost.
     """
     import tomli_w
 
@@ -63,7 +63,7 @@ def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any], 
 
 
 class FileAlertChoices:
-    """The alerts of one profile that were made or silenced on the screen, kept in its screen state."""
+    """The alerts of one profile that were made or silenced on the screen, stored in its screen state."""
 
     def __init__(self, data_dir: Path, profile: str) -> None:
         self._data_dir = data_dir
@@ -80,7 +80,7 @@ class FileAlertChoices:
         )
 
     def write(self, choices: AlertChoices) -> None:
-        """Raises OSError."""
+        """Write the choices; raises OSError."""
         from tradetui.profiles.alert_entry import entry_of
 
         entries = [*map(entry_of, choices.made), *choices.unreadable]
@@ -89,7 +89,7 @@ class FileAlertChoices:
 
 
 def _rule_in(entry: object) -> Rule | None:
-    """The rule of an entry; None where this version knows none like it."""
+    """Return the rule of an entry; None if this version cannot read it."""
     from tradetui.profiles.alert_entry import AlertRule  # pydantic builds it, and most profiles have no such entry
 
     try:
@@ -107,13 +107,13 @@ def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
 
 
 def _stored(file: Path) -> tuple[dict[str, Any], str]:
-    """All choices in the file, and a sentence if it is damaged and was put aside; raises OSError."""
+    """Return all choices in the file, and a sentence if it was damaged and set aside; raises OSError."""
     try:
         return read_toml(file), ""
     except FileNotFoundError:
         return {}, ""
     except NotToml:
-        with suppress(OSError):  # A read-only directory keeps it where it is; it is overlooked all the same.
+        with suppress(OSError):  # in a read-only directory the file stays, and is ignored
             file.replace(file.with_name(f"{FILE}.unread"))
         defaults = "columns, order and theme are the defaults, and no alert made on the screen counts"
         return {}, f"{file} cannot be read: {defaults}. The old file is kept as {FILE}.unread."
@@ -121,7 +121,7 @@ def _stored(file: Path) -> tuple[dict[str, Any], str]:
 
 @contextmanager
 def _one_writer(data_dir: Path) -> Iterator[None]:
-    """Keep other threads, and other processes with this data directory, from writing between reading and writing."""
+    """Lock out other threads and processes with this data directory between reading and writing."""
     with _ONE_WRITER:
         directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -1,7 +1,7 @@
-"""Opens the archive that results of fills are worked out from, and reads the missing parts of a period into it.
+"""Opens the archive for results, and reads missing parts of a period into it.
 
-Every page is stored with what is then still missing, so that an interrupted reading continues where it stopped. What
-the exchange refused is not requested again for three hours: `show pnl` in a script would ask for it each time.
+Every page is stored together with the rest that is still missing, so that an interrupted read continues there. Refused
+parts are not requested again for three hours, because a script may run `show pnl` often.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tradetui.wire.models.futures_accounts import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 REFUSED_FOR_MS: Final = 3 * HOUR_MS
-"""How long fills are not requested again after a refusal."""
+"""Fills are not requested again for this long after a refusal."""
 _FILLS_REFUSED: Final = (
     "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M %Z}: {}. "
     "They are asked for again after {:%H:%M %Z}, or now with --fresh."
@@ -50,10 +50,11 @@ _BOOKING: Final = "working out results"
 
 
 def open_archive(profile: OpenProfile, since: int, until: int, *, fresh: bool, of_equity: bool = False) -> Archive:
-    """The archive with its ledger up to date, or `of_equity` with a sample. Without these, or with `fresh`, it reads.
+    """Return the archive with its ledger up to date, or, `of_equity`, with a sample.
 
-    Missing parts of the period (Unix ms) are read where the exchange still keeps them; if that fails, the error is
-    printed and the rest returned. Raises ConfigurationError, and ExchangeError where there is nothing to return then.
+    Without an archive, or with `fresh`, it reads from the exchange. Missing parts of the period (Unix ms) are read if
+    the exchange still keeps them; a failure is printed, and the rest returned. Raises ConfigurationError, and
+    ExchangeError if there is nothing to return.
     """
     settings = profile.settings
     file = archive_file(settings, profile.presumed_account)
@@ -64,11 +65,11 @@ def open_archive(profile: OpenProfile, since: int, until: int, *, fresh: bool, o
         elif not of_equity:
             _complete(profile, archive, since, until)
         if not of_equity:
-            _book_fills(archive)  # outside any loop, in which Ctrl+C would wait until it is done
+            _book_fills(archive)  # outside the event loop, in which Ctrl+C would wait for its end
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except BrokenPipeError:
-        raise  # the reader of standard error has gone, which is no fault of the archive
+        raise  # the reader of standard error has gone, so the archive is not at fault
     except (sqlite3.Error, OSError) as problem:
         damaged = isinstance(problem, sqlite3.Error) and is_damage(problem)
         remedy = READ_ANEW if damaged else "Check the disk and its free space."
@@ -79,10 +80,10 @@ def open_archive(profile: OpenProfile, since: int, until: int, *, fresh: bool, o
 def _archive_with_records(
     file: Path | None, product_types: Sequence[ProductType], *, of_equity: bool
 ) -> Archive | None:
-    """The archive there is; None where it lacks fills of a product type, or `of_equity` samples."""
+    """Return the existing archive; None if it lacks fills of a product type, or, `of_equity`, samples."""
     if file is None or not file.exists():
         return None
-    # What answers at once cannot look at all of a large file; a session does when it starts.
+    # Checking a large file takes too long for a command; a session does it at its start.
     archive = _opened(file, checks="ledger_mark")
     if of_equity:
         has_records = first_sample(archive.connection, product_types) is not None
@@ -123,7 +124,7 @@ def _complete(profile: OpenProfile, archive: Archive, since: int, until: int) ->
 def _incomplete_types(
     archive: Archive, product_types: Sequence[ProductType], since: int, until: int, zone: tzinfo
 ) -> list[ProductType]:
-    """The product types with fills or bills of the period to be read; prints which fills wait after a refusal."""
+    """Return the product types with unread fills or bills of the period; print which fills wait after a refusal."""
     now_ms = SystemClock().wall_ms()
     since = max(since, now_ms - NINETY_DAYS_MS)
     incomplete = set()
@@ -157,7 +158,7 @@ def _book_fills(archive: Archive) -> None:
 
 
 async def _read_first(profile: OpenProfile, since: int, until: int, *, of_equity: bool) -> Archive:
-    """Have the exchange name the account, and read its period, or `of_equity` a sample, into its archive."""
+    """Identify the account at the exchange, and read the period, or, `of_equity`, a sample, into its archive."""
     key, settings = profile.account_key, profile.settings
     async with profile.reader() as client:
         accounts = KnownAccounts(settings.data_dir)
@@ -178,7 +179,7 @@ async def _read_first(profile: OpenProfile, since: int, until: int, *, of_equity
 
 @dataclass(frozen=True, slots=True)
 class _PeriodReader:
-    """Reads the missing parts of a period (Unix ms) into an archive; `fresh` repeats requests refused lately."""
+    """Reads the missing parts of a period (Unix ms) into an archive; `fresh` repeats requests refused recently."""
 
     client: ExchangeReader
     archive: Archive
@@ -188,7 +189,7 @@ class _PeriodReader:
     progress: PageProgress = field(default_factory=partial(PageProgress, "reading fills and bills"))
 
     async def read(self, incomplete: Sequence[ProductType], behind: Sequence[ProductType] = ()) -> None:
-        """Read fills and bills of the incomplete product types, and the bills of those that are behind with them."""
+        """Read fills and bills of the incomplete product types, and only bills for those in `behind`."""
         refusals: list[ExchangeError] = []
         try:
             for product_type in behind:
@@ -205,12 +206,12 @@ class _PeriodReader:
         """Read the newest fills, then older ones page by page until nothing of the period is missing.
 
         Refused or undecodable parts are skipped and stored as such; returns their errors. An unreadable reply is no
-        refusal: it is requested once more at once, and again on every later reading.
+        refusal: it is requested once more at once, and again by every later read.
         """
         history, now_ms = FillHistory(self.client, product_type, InlineDisk()), self.client.clock.wall_ms()
         await history.attach(self.archive)
         await self._read_newest(history)
-        with suppress(ExchangeError):  # what is held now shows whether these are all fills, where the exchange says it
+        with suppress(ExchangeError):  # if positions are reported, they show whether these are all fills
             reply = await self.client.read(PositionsRequest(product_type=product_type))
             if (held := held_sizes(reply)) is not None:
                 history.ledger_upkeep.compare(held, reply.request_time)
@@ -233,7 +234,7 @@ class _PeriodReader:
         self.progress.page()
 
     async def _read_gaps(self, history: FillHistory, product_type: ProductType) -> dict[str, ExchangeError]:
-        """Read pages of the period until none is missing; what failed, by the cursor of its page."""
+        """Read pages until no fills of the period are missing; return failures by the cursor of their page."""
         failed: dict[str, ExchangeError] = {}
         while any(
             span.product_type is product_type and span.meets(self.since, self.until)
@@ -243,7 +244,7 @@ class _PeriodReader:
                 if not await history.read_gap():
                     break
             except (Rejected, UnreadableReply) as problem:
-                cursor = history.gaps[-1].cursor  # where what was refused waits now
+                cursor = history.gaps[-1].cursor  # where the refused part waits now
                 if isinstance(problem, Rejected) or cursor in failed:
                     history.passed_over.add(cursor)
                 failed[cursor] = problem
@@ -251,7 +252,7 @@ class _PeriodReader:
         return failed
 
     async def _read_bills(self, product_type: ProductType) -> None:
-        """Read bills until none of the period is missing; they are beyond the interface, and fills do without them."""
+        """Read bills until none of the period is missing; they are optional, and fills do not need them."""
         history, now = BillHistory(self.client, product_type, InlineDisk()), self.client.clock.monotonic()
         await history.attach(self.archive)
         with suppress(ExchangeError):

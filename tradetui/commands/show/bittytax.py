@@ -1,9 +1,9 @@
-"""Fills, spot records and funding as BittyTax reads them: one CSV row a taxable event, oldest first.
+"""Fills, spot records and funding in BittyTax's format: one CSV row per taxable event, oldest first.
 
-The columns are those of BittyTax's transaction records (its README, "Transaction Records"), with the headings by which
-its converter knows them too. Each row's note names its record by id, so that a record always gives the same line: lines
-that two exports share are one event. Futures profit is Margin-Gain or Margin-Loss, fees and funding are Margin-Fee or
-Margin-Fee-Rebate. All are in one wallet, so that transfers between spot and futures are no events.
+The columns are those of BittyTax's transaction records (its README, "Transaction Records"), with the headings that its
+converter uses. Each row's note names its record by id, so that a record always gives the same line: equal lines of two
+exports are one event. Futures profit is Margin-Gain or Margin-Loss, fees and funding are Margin-Fee or
+Margin-Fee-Rebate. All events are in one wallet, so transfers between spot and futures are no events.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ HEADINGS: Final = (
     "Note",
     "Raw Data",
 )
-"""BittyTax works out the values, which are left empty, in its own currency."""
+"""BittyTax computes the values, which stay empty, in its own currency."""
 WALLET: Final = "Bitget"
 _DOCUMENTED_TYPES: Final = {live: documented for documented, live in LIVE_BUSINESS_TYPES.items()}
 _BILL_TYPES: Final[Mapping[BusinessType, str]] = {
@@ -63,11 +63,11 @@ _TRADES: Final = frozenset({BusinessType.BUY, BusinessType.SELL, BusinessType.DE
 _NO_EVENTS: Final = frozenset(
     {BusinessType.TRANSFER_IN, BusinessType.TRANSFER_OUT, BusinessType.SYSTEM_LOCK, BusinessType.USER_LOCK}
 )
-"""Movements that stay in the account. A type that is in no table of these is counted as unknown."""
+"""Movements within the account. A type in none of these tables is counted as unknown."""
 
 
 class TaxRow(NamedTuple):
-    """One event: amounts in and out, and a fee; quantities are above zero, None where none is."""
+    """One event: amounts in and out, and a fee; quantities are positive, or None."""
 
     at: datetime
     note: str
@@ -88,10 +88,10 @@ class TaxRow(NamedTuple):
 
 
 class BittyTaxWriter:
-    """Takes records in any order and prints their events when it is closed.
+    """Takes records in any order and prints their events when closed.
 
-    `unknown` counts records by unknown type; `trade_bills` counts bills of spot trades, which are left out, since the
-    fills have them with their prices; `incomplete` counts fills without fee or profit.
+    `unknown` counts records by unknown type. `trade_bills` counts bills of spot trades, which are left out because the
+    fills have them with their prices. `incomplete` counts fills without fee or profit.
     """
 
     def __init__(self, output: Output) -> None:
@@ -169,7 +169,7 @@ class BittyTaxWriter:
 
 
 def futures_fill_events(fill: FuturesFill, booked: BookedFill) -> Iterator[TaxRow]:
-    """The profit of a fill as gain or loss, and each of its fees."""
+    """Yield the profit of a fill as gain or loss, and each of its fees."""
     note = f"fill {fill.trade_id} {fill.symbol}"
     profit = booked.profit or ZERO
     if profit > ZERO:
@@ -182,14 +182,14 @@ def futures_fill_events(fill: FuturesFill, booked: BookedFill) -> Iterator[TaxRo
 
 
 def _margin_fee(at: datetime, note: str, amount: Decimal, coin: str) -> TaxRow:
-    """A fee or funding: below zero paid, above zero received."""
+    """Return the row of a fee or funding: negative is paid, positive received."""
     if amount > ZERO:
         return TaxRow(at, note, "Margin-Fee-Rebate", amount, coin)
     return TaxRow(at, note, "Margin-Fee", sold=-amount, sold_asset=coin)
 
 
 def spot_fill_events(fill: SpotFill, base: str, quote: str, *, buys: bool) -> Iterator[TaxRow]:
-    """The trade with the first fee that was paid; a received fee, and every further one, has a row of its own."""
+    """Yield the trade with the first paid fee; every other fee gets its own row."""
     note = f"fill {fill.trade_id} {fill.symbol}"
     cost = fill.size * fill.price_avg if fill.amount is None else fill.amount
     bought, sold = ((fill.size, base), (cost, quote)) if buys else ((cost, quote), (fill.size, base))
@@ -222,7 +222,7 @@ def _convert(record: ConvertRecord) -> TaxRow:
 
 
 async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], writer: BittyTaxWriter) -> None:
-    """Write the funding of the fills' period, which no fill contains: all of it, or a remark if the exchange refuses.
+    """Write the funding of the fills' period, because no fill contains it; a remark if the exchange refuses.
 
     `groups` are the requests of the fills, by product type. Raises ExchangeError.
     """
@@ -245,7 +245,7 @@ async def write_funding(reader: RowsReader, groups: Sequence[Sequence[Any]], wri
 
 
 def _period_of_fills(reader: RowsReader, request: Any, oldest_ms: int | None) -> TimeSpan:
-    """The period of the printed fills: as any of their requests has it, or since the oldest where not all were read."""
+    """Return the period of the printed fills: that of their request, or since the oldest if not all were read."""
     now_ms = reader.client.server_clock.now_ms
     since_ms, until_ms = reader.span or (request.start_time, request.end_time)
     if since_ms is None and reader.options.all:

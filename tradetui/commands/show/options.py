@@ -1,7 +1,7 @@
-"""The options of `tradetui show`, and the requests that they make.
+"""The options of `tradetui show`, and the requests made from them.
 
-Each parameter of an endpoint is an option, taken from the catalogue without another line of code. The endpoint's rules
-are checked before anything is sent.
+Each parameter of an endpoint becomes an option, directly from the catalogue. The endpoint's rules are checked before
+anything is sent.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _MERGED: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
 }
 """The requests whose rows are merged, by the one parameter in which they differ, unless the person gives it."""
 _OWN: Final = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
-"""Parameters that have an option of their own instead of the one that every parameter gets."""
+"""Parameters with special options instead of the generic one."""
 
 
 class ShowRequests(NamedTuple):
-    """The requests of one `tradetui show`: a group for each product type, whose rows are merged.
+    """The requests of one `tradetui show`: a group per product type, whose rows are merged.
 
-    `span` is the whole span where it is longer than one request may ask for: the requests have its newest piece.
+    `span` is the whole span if it is longer than one request may ask for: then the requests have its newest piece.
     """
 
     groups: list[list[Any]]
@@ -81,7 +81,7 @@ def show_parser() -> CommandParser:
 
 
 def shown_endpoint(options: argparse.Namespace) -> Endpoint:
-    """The endpoint that is read; raises InvalidRequest for an option that only the other one of two takes."""
+    """Return the endpoint to read; raises InvalidRequest for an option that only its counterpart takes."""
     if not options.waiting:
         return TABLES[options.what].endpoint
     if options.planStatus is not None:
@@ -92,7 +92,7 @@ def shown_endpoint(options: argparse.Namespace) -> Endpoint:
 
 
 def requests_of(options: argparse.Namespace, endpoint: Endpoint, settings: DeskSettings, now_ms: int) -> ShowRequests:
-    """The requests that the options make; raises InvalidRequest."""
+    """Make the requests from the options; raises InvalidRequest."""
     values = _values_of(options, endpoint, settings.zone, now_ms)
     span = _span_in_pieces(options, endpoint, values, now_ms)
     if span is not None and endpoint.time is not None:
@@ -106,14 +106,14 @@ def requests_of(options: argparse.Namespace, endpoint: Endpoint, settings: DeskS
 
 
 def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> InvalidRequest:
-    """The same error with the options' names in place of the parameters', and times in the zone."""
+    """Return the same error with names of options instead of parameters, and times in `zone`."""
     options = {
         name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{option_name(name)}")
         for name in _parameters(endpoint)
     }
 
     def with_options(sentence: str) -> str:
-        # A name without capitals may be a common word: coin, symbol, type.
+        # A name without capitals may be an ordinary word: coin, symbol, type.
         return re.sub(r"\b[a-z]+[A-Z]\w*", lambda name: options.get(name[0], name[0]), sentence)
 
     name, remedy = problem.parameter, with_options(problem.remedy)
@@ -125,7 +125,7 @@ def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> Inv
 
 
 def option_name(name: str) -> str:
-    """The option of a parameter of the interface: `productType` is `product-type`."""
+    """Return the option of a parameter of the interface: `productType` is `product-type`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
@@ -239,7 +239,7 @@ def _count(text: str) -> int:
 
 
 def _values_of(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms: int) -> dict[str, Any]:
-    """The parameters of the request by name, from the options or with the interface's defaults."""
+    """Return the request's parameters by name, from the options or with the interface's defaults."""
     typed = {name: getattr(options, name, None) for name in _parameters(endpoint)}
     values = {name: value for name, value in typed.items() if value is not None}
     values |= _times(options, endpoint, zone, now_ms)
@@ -253,7 +253,7 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, no
 
 
 def _times(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms: int) -> dict[str, int]:
-    """`startTime` and `endTime` (Unix ms) as far as they are typed, or the endpoint needs them."""
+    """Return `startTime` and `endTime` (Unix ms) if typed, or if the endpoint needs them."""
     times: dict[str, int] = {}
     if (since := getattr(options, "startTime", None)) is not None:
         times["startTime"] = milliseconds(since, now_ms, "--since", zone)
@@ -265,7 +265,7 @@ def _times(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms
     if rule is not None and start is not None:
         times["startTime"] = rule.kept_since(start, now_ms)
         if rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms:
-            times.setdefault("endTime", now_ms)  # without an end, the exchange's own may lie long ago
+            times.setdefault("endTime", now_ms)  # without an end, the exchange's default end may be long ago
     if options.what == TableName.CONVERT:
         times.setdefault("endTime", now_ms)
         times.setdefault("startTime", times["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
@@ -275,7 +275,7 @@ def _times(options: argparse.Namespace, endpoint: Endpoint, zone: tzinfo, now_ms
 def _product_types(
     options: argparse.Namespace, endpoint: Endpoint, product_types: Sequence[ProductType], symbol: str | None
 ) -> Sequence[ProductType | None]:
-    """The product types to read, of a symbol those that may trade it; None alone if the endpoint has none."""
+    """Return the product types to read, all or those that may trade the symbol; None alone if the endpoint has none."""
     if "productType" not in _parameters(endpoint):
         return [None]
     if symbol is None or getattr(options, "product_type", None) is not None:
@@ -286,10 +286,10 @@ def _product_types(
 def _span_in_pieces(
     options: argparse.Namespace, endpoint: Endpoint, values: Mapping[str, Any], now_ms: int
 ) -> TimeSpan | None:
-    """The span from --since to --until (or now), where all of it is wanted and must be read piece by piece.
+    """Return the span from --since to --until (or now) if all of it is wanted and takes several requests.
 
-    It must where it exceeds the limit of one request, and where it begins about where the exchange's records do: that
-    limit moves on while pages are read.
+    It does if it exceeds the limit of one request, or begins close to the exchange's oldest records: that limit moves
+    while pages are read.
     """
     rule, start = endpoint.time, values.get("startTime")
     end = values.get("endTime", now_ms)

@@ -1,7 +1,7 @@
-"""Reads the rows of one `tradetui show` page by page, merged newest first, and counts what it could not give.
+"""Reads the rows of one `tradetui show` page by page, merged newest first, and counts missing rows.
 
-Rows are read as they are taken: a million of them need no more memory than a few pages, and `head` ends the reading.
-Positions alone are read at once, since other endpoints add to them what a trader looks for beside them.
+Rows are read on demand: a million of them need no more memory than a few pages, and `head` ends the reading. Only
+positions are read at once, because other endpoints complete them with market data.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class RowsReader:
     progress: ReadingProgress
 
     async def rows(self, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record]]:
-        """Rows of every product type, newest first; records without a time come by product type."""
+        """Yield rows of every product type, newest first; records without a time by product type."""
         time_field = self.endpoint.time_field
         groups = [merged([self.stream(request) for request in group], time_field=time_field) for group in requests]
         row_count, limit = 0, self._row_limit
-        # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
+        # An id is unique within a product type only, so repetitions are removed before product types are merged.
         records = merged(groups, time_field=time_field, once=False)
         while limit is None or row_count < limit:
             record = await anext(records, None)
@@ -68,13 +68,13 @@ class RowsReader:
 
     @property
     def _row_limit(self) -> int | None:
-        """As requested, or one page, beyond which one product type may reach further back than another."""
+        """The requested limit, or one page, because further back the product types may reach differently far."""
         if self.options.limit is not None:
             return int(self.options.limit)
         return None if self.options.all or self.endpoint.page is None else self.endpoint.page.default
 
     async def stream(self, request: Any) -> AsyncIterator[Record | ProductRow[Record]]:
-        """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
+        """Yield the rows of one request page by page on demand, or one page ahead if all are wanted."""
         if self.endpoint.page is None:
             for row in self._rows_of(request, await self.client.read(request)):
                 yield row
@@ -92,7 +92,7 @@ class RowsReader:
             self.progress.may_have_more = True
 
     def _rows_of(self, request: Any, reply: Reply[Any]) -> Sequence[Record | ProductRow[Record]]:
-        """The rows of a page, which is counted; for the desk's writers with the product type they were read under."""
+        """Count a page and return its rows, with their product type for the desk's writers."""
         self.progress.page(reply)
         product_type = getattr(request, "product_type", None)
         if product_type is None or not writes_desk_rows(self.options):
@@ -100,9 +100,9 @@ class RowsReader:
         return [ProductRow(product_type, record) for record in reply.rows]
 
     async def _pages_of_span(self, request: Any, start: int, end: int) -> AsyncIterator[Reply[Any]]:
-        """The pages of a long span, newest first, up to where the exchange refuses to go further back.
+        """Yield the pages of a long span, newest first, until the exchange refuses to go further back.
 
-        The exchange keeps ninety days, a limit that moves on while pages are read: the last day is a piece of its own,
+        The exchange keeps ninety days, a limit that moves while pages are read. So the last day is a separate piece,
         whose beginning is set when it is reached.
         """
         piece_start = max(start, self.client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
@@ -117,7 +117,7 @@ class RowsReader:
                 oldest_kept = self.client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS
                 piece_start = max(start, oldest_kept) if oldest_kept < edge else start
                 async for reply in self.client.pages(request, start_time=piece_start, end_time=edge):
-                    # Two pieces share the moment at which they meet.
+                    # Adjacent pieces share their boundary millisecond.
                     rows = tuple(record for record in reply.rows if record.unique_key not in known)
                     known = {record.unique_key for record in reply.rows}
                     yield replace(reply, rows=rows)
@@ -125,14 +125,14 @@ class RowsReader:
         except Rejected as problem:
             if edge == end:
                 raise
-            if edge - start > HOUR_MS:  # else all of ninety days was wanted, which end a moment later now
+            if edge - start > HOUR_MS:  # if all ninety days were wanted, the refusal only reflects the moving limit
                 self.progress.refused_before = edge, problem
 
 
 async def held_positions(
     client: ExchangeReader, requests: Sequence[PositionsRequest], progress: ReadingProgress, *, with_market: bool
 ) -> AsyncIterator[Position]:
-    """Positions as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding."""
+    """Yield positions, reported or summed from fills; `with_market` adds the nearest stop-loss and next funding."""
     reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
@@ -153,7 +153,7 @@ async def held_positions(
 async def _with_market(
     client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
 ) -> tuple[Sequence[Position], Exception | None]:
-    """The positions as the desk joins them with the market, and why a part of that could not be read."""
+    """Return the positions as the desk joins them with the market, and the error of a part that could not be read."""
     product_types = tuple(dict.fromkeys(position.product_type for position in positions))
     triggers_reader = TriggersReader(client, product_types, InlineDisk())
     triggers = Feed(TableName.TRIGGERS, triggers_reader, interval=1.0, clock=client.clock)
@@ -171,20 +171,20 @@ async def _with_market(
 
 
 class ReadingProgress:
-    """Counts what one `tradetui show` read, and notes what it could not give; shown while pages are read."""
+    """Counts the rows of one `tradetui show`, and notes missing ones; shown while pages are read."""
 
     def __init__(self, what: str) -> None:
         self._pages = PageProgress(what)
         self.rows = 0
         self.has_more = False
         self.may_have_more = False
-        """Whether it is not known that these are all rows, since the exchange refused to say what comes after them."""
+        """Whether there may be more rows, because the exchange refused the next page."""
         self.undecodable_rows = 0
         self.left_out: set[str] = set()
-        """The symbols of rows that are left out, since their names belong to other product types."""
+        """The symbols of rows left out because their names belong to other product types."""
         self.kept_symbols: set[str] = set()
         self.refused_before: tuple[int, ExchangeError] | None = None
-        """The moment (Unix ms) before which the exchange returns nothing, and its refusal."""
+        """The time (Unix ms) before which the exchange returns nothing, and its refusal."""
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)
@@ -202,10 +202,10 @@ class ReadingProgress:
 async def merged(
     streams: Sequence[AsyncIterator[RecordRow]], *, time_field: str | None, once: bool = True
 ) -> AsyncIterator[RecordRow]:
-    """Merge streams that are newest first into one, each record `once`, or as often as it comes.
+    """Merge streams that are newest first into one; with `once` each record comes only once.
 
-    A k-way merge: it holds one record per stream, so that streams may be of any length. Keys are remembered only
-    within one moment, since duplicates have the same time.
+    A k-way merge: it holds one record per stream, so that streams may be of any length. Keys are remembered only within
+    one moment, because duplicates have the same time.
     """
     if len(streams) == 1:
         async for record in streams[0]:
@@ -240,7 +240,7 @@ def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
 
 
 async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
-    """The same pages; the next one is read while one is used."""
+    """Yield the same pages, reading the next one while one is used."""
     following = asyncio.ensure_future(anext(pages, None))
     try:
         while (page := await following) is not None:
@@ -252,5 +252,5 @@ async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
 
 
 def writes_desk_rows(options: argparse.Namespace) -> bool:
-    """Whether rows are written from the desk's, with their product type, and not as received."""
+    """Whether rows are the desk's, with their product type, and not as received."""
     return options.csv or options.format is not None

@@ -1,6 +1,6 @@
 """`tradetui show`: one read of any reading endpoint, for scripts; data on stdout, everything else on stderr.
 
-The catalogue as rows, for `tradetui show endpoints`: parameters, results and limits of every endpoint.
+Also the rows of `tradetui show endpoints`: parameters, results and limits of every endpoint in the catalogue.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tradetui.wire.requests.request import Request
 from tradetui.wire.text import counted
 
 ROWS_AT_A_TIME = 25
-"""Rows written before the loop reads from the exchange again."""
+"""Rows written before the event loop can read from the exchange again."""
 ShownRow: TypeAlias = Record | ProductRow[Record] | Position
 
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         parser.refuse_rest(options.what, unknown)
     if options.what == "endpoints":
         return _show_endpoints(options)
-    # A global flag may stand before `show` or behind it.
+    # A global flag may stand before or after `show`.
     global_flags = {name: value for name, value in vars(options).items() if name in Flags.__dataclass_fields__}
     flags = replace(Flags.of(args), **global_flags)
     if getattr(options, "log", None) is not None:
@@ -98,7 +98,7 @@ async def _show(options: argparse.Namespace, profile: OpenProfile) -> int:
             raise
         except Exception as problem:
             failure = problem
-        # Rows that were read before a failure are printed all the same, and JSON is completed in any case.
+        # Rows read before a failure are printed, and JSON is completed in any case.
         if failure is None or reader.progress.rows or options.json:
             writer.close()
         reader.progress.end()
@@ -151,7 +151,7 @@ def _say_what_is_left_out(
 
 
 def _writer(options: argparse.Namespace, endpoint: Endpoint) -> RowWriter[ShownRow]:
-    """The writer of CSV as the screen exports it, or of rows as they were received."""
+    """Return the writer of CSV as the screen exports it, or of rows as received."""
     if not options.csv:
         return _ReceivedRowWriter(row_writer(options, _columns(options.what, endpoint)))
     table = CsvTable(TABLES[options.what].every_column)
@@ -159,7 +159,7 @@ def _writer(options: argparse.Namespace, endpoint: Endpoint) -> RowWriter[ShownR
 
 
 class _ReceivedRowWriter:
-    """Writes records under the interface's own names, with the values as received."""
+    """Writes records with the interface's names and the values as received."""
 
     def __init__(self, writer: RowWriter[Mapping[str, object]]) -> None:
         self._writer = writer
@@ -170,7 +170,7 @@ class _ReceivedRowWriter:
 
 
 def _position_as_json(position: Position) -> dict[str, object]:
-    """One position under the interface's names, without unknown fields, and whether it was reported or summed."""
+    """Return a position with the interface's names, without unknown fields, and whether it was reported or summed."""
     origin: dict[str, object] = {"source": "reported", "since": None, "provenFlat": None}
     if isinstance(source := position.source, FromFills):
         since = None if source.since is None else str(unix_ms(source.since))

@@ -1,11 +1,9 @@
-"""`tradetui show pnl`, `trips` and `equity`: what the archive's fills brought in, and what they lack of the period.
+"""`tradetui show pnl`, `trips` and `equity`: results of the archive's fills, and missing fills of the period.
 
-Figures of fills that were not read would look whole, so every gap is said on standard error or makes `complete` false.
+Figures with unread fills would look complete, so every gap is reported on standard error or makes `complete` false.
 
-The rows of `tradetui show pnl`, `trips` and `equity`: the fields of each, and how JSON, CSV and text write them.
-
-JSON and CSV give programs every digit, and times in Unix ms; CSV repeats each time in UTC, as exported tables do. Text
-is for a person: money and prices are rounded as on the screen, and times are in the profile's time zone.
+JSON and CSV have every digit, and times in Unix ms; CSV repeats each time in UTC, like exported tables. Text is for a
+person: money and prices are rounded as on the screen, and times are in the profile's time zone.
 """
 
 from __future__ import annotations
@@ -47,11 +45,11 @@ from tradetui.wire.text import counted
 ResultT = TypeVar("ResultT")
 _FILLS_LOOKED_AT: Final = 100
 _AVERAGE_PRICE: Final = Context(prec=12)
-"""Significant digits of an average price, which is a quotient and may have no end."""
+"""Significant digits of an average price, a quotient whose digits may have no end."""
 
 
 class Printed(NamedTuple):
-    """How many rows were printed, and how many fills of theirs the exchange gave without fee or profit."""
+    """The number of printed rows, and of their fills without fee or profit."""
 
     row_count: int
     incomplete_fills: int
@@ -93,11 +91,11 @@ class UnixTime(NamedTuple):
 
 
 Value: TypeAlias = Money | AveragePrice | UnixTime | str | int | None
-"""What is neither money, a price nor a time is the same in every format. None is unknown."""
+"""Values other than money, prices and times are the same in every format. None is unknown."""
 
 
 class ResultFields(NamedTuple, Generic[ResultT]):
-    """The fields of a kind of result in their order, by name, and which of them are times."""
+    """The fields of a kind of result by name, in order, and which of them are times."""
 
     values: Mapping[str, Callable[[ResultT], Value]]
     times: tuple[str, ...] = ()
@@ -105,7 +103,7 @@ class ResultFields(NamedTuple, Generic[ResultT]):
 
 
 def sums_fields(grouping: Grouping) -> ResultFields[ResultLine]:
-    """The fields of `show pnl`; the first names the group, unless that is all results or their coin."""
+    """Return the fields of `show pnl`; the first is the group, unless results are grouped in total or by coin."""
     names_group = grouping not in (Grouping.TOTAL, Grouping.COIN)
     group: dict[str, Callable[[ResultLine], Value]] = {str(grouping): lambda row: row.group} if names_group else {}
     return ResultFields(
@@ -128,7 +126,6 @@ def sums_fields(grouping: Grouping) -> ResultFields[ResultLine]:
 
 
 def trip_fields(origins: TripOrigins) -> ResultFields[TripRow]:
-    """The fields of `show trips`."""
     return ResultFields(
         {
             "productType": lambda row: str(row.product_type),
@@ -165,11 +162,10 @@ EQUITY_FIELDS: Final = ResultFields[EquitySample](
     },
     times=("time",),
 )
-"""The fields of `show equity`."""
 
 
 class TextStyle:
-    """Writes values for a person: times in the zone, prices with the decimals that the archive's fills of it have."""
+    """Formats values for a person: times in the zone, prices with as many decimals as the archive's fills."""
 
     def __init__(self, zone: tzinfo, archive: Archive) -> None:
         self._zone = zone
@@ -187,7 +183,7 @@ class TextStyle:
         return _exact(value)
 
     def _places_of(self, symbol: str) -> int | None:
-        """The most decimals of the prices in a symbol's newest fills, which are those of its contract."""
+        """Return the most decimals of the prices in a symbol's newest fills, which are those of its contract."""
         if symbol not in self._price_places:
             precisions = SeenPrecisions()
             page = self._archive.rows.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)
@@ -198,17 +194,17 @@ class TextStyle:
 
 
 def readable_time(at_ms: int, zone: tzinfo) -> str:
-    """The day and time of a moment (Unix ms), to the second."""
+    """Format a time (Unix ms) to the second."""
     return f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
 def _ungrouped(figure: str) -> str:
-    """A figure of the screen without marks between thousands, for other programs."""
+    """Remove the screen's thousands separators, for other programs."""
     return figure.replace(",", "")
 
 
 def _exact(value: Value) -> str | int | None:
-    """A value for programs: amounts as text with every digit, an average price with twelve, a time in Unix ms."""
+    """Return a value for programs: amounts with every digit, an average price with twelve, a time in Unix ms."""
     match value:
         case Money(amount, _):
             return exact_digits_if_known(amount)
@@ -253,14 +249,14 @@ _WHY_NOTHING: Final = {
 
 
 def show_results(options: argparse.Namespace, profile: OpenProfile) -> int:
-    """Print the results that the options choose, and on standard error what they lack; returns the exit code."""
+    """Print the results chosen by the options, and on standard error what is missing; return the exit code."""
     try:
         query = _query(options, profile.settings_without_key)
     except InvalidRequest as problem:
         return report(problem)
     first_ms, last_ms = query.span
     if options.what == TRIPS:
-        first_ms = 0  # one that ended in the period may have begun at any time before
+        first_ms = 0  # a trip that ended in the period may have begun at any time before
     try:
         with closing(
             open_archive(profile, first_ms, last_ms, fresh=options.fresh, of_equity=options.what == EQUITY)
@@ -271,7 +267,7 @@ def show_results(options: argparse.Namespace, profile: OpenProfile) -> int:
 
 
 def _query(options: argparse.Namespace, settings: DeskSettings) -> ResultQuery:
-    """The query that the options make; raises InvalidRequest."""
+    """Make the query from the options; raises InvalidRequest."""
     now_ms, zone = SystemClock().wall_ms(), settings.zone
     since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
     last = _last_moment(options.until, now_ms, zone) if options.until is not None else None
@@ -316,7 +312,7 @@ def _print_trips(archive: Archive, options: argparse.Namespace, query: ResultQue
 def _print_equity(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> Printed:
     first_ms, last_ms = query.span
     if options.until is None:
-        last_ms += SAMPLED_EVERY_MS  # the exchange's clock, which samples go by, may be ahead of this machine's
+        last_ms += SAMPLED_EVERY_MS  # samples have the exchange's time, which may be ahead of this machine's
     sampled = samples(archive.connection, query.product_types, first_ms, last_ms)
     return print_rows(sampled, EQUITY_FIELDS, options, TextStyle(query.zone, archive))
 
@@ -332,7 +328,10 @@ def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
 
 
 def _last_moment(until: str, now_ms: int, zone: tzinfo) -> int:
-    """The last millisecond of a period, before `until` where that is a time: periods one after the other share none."""
+    """Return the last millisecond of a period.
+
+    If `until` is a time, the period ends before it, so that consecutive periods share no millisecond.
+    """
     first, last = (milliseconds(until, now_ms, "--until", zone, at_end=at_end) for at_end in (False, True))
     return last - (first == last)
 
@@ -353,7 +352,7 @@ def _why_no_funding(archive: Archive, product_types: Sequence[ProductType]) -> s
 
 
 def _without_fills(archive: Archive, query: ResultQuery) -> str:
-    """The requested symbols without a fill in the archive, and the remedy; empty if there are none."""
+    """Return the requested symbols without a fill in the archive, and the remedy; empty if there are none."""
     if not query.symbols:
         return ""
     known = archive.rows.symbols(FuturesFill)
