@@ -17,6 +17,7 @@ import pytest
 
 import tradetui.exchange
 from tests.optional_packages import optional_command
+from tradetui.ui import app_protocols
 
 ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
@@ -283,9 +284,11 @@ def test_the_screen_imports_late_in_one_module(package: Mapping[Path, Syntax]) -
         for function in syntax.nodes
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        if isinstance(node, ast.Import | ast.ImportFrom) or (isinstance(node, ast.Name) and node.id == "import_module")
     }
-    assert late == {"application/lazy_imports.py"}
+    assert late == {"app_protocols.py"}
+    in_list = {name: late for name, late in vars(app_protocols).items() if isinstance(late, app_protocols.Late)}
+    assert "MAIN_SCREEN" in in_list and all(callable(late.imported()) for late in in_list.values())
 
 
 def test_no_wait_loses_a_cancellation(package: Mapping[Path, Syntax]) -> None:
@@ -442,7 +445,7 @@ def definitions(tree: ast.AST, module: str, within: tuple[str, ...] = ()) -> Ite
 
 
 def uses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
-    """The names a module reads, and whether as an attribute.
+    """The names a module reads, and whether as an attribute; of what it imports late, the text `module:name` has it.
 
     A function that calls itself, or a method that hands on to what has its own name, is no use of either.
     """
@@ -458,6 +461,8 @@ def uses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
                 yield node.attr, True
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in within:
                 yield node.id, False
+            elif isinstance(node, ast.Constant) and (late := re.fullmatch(r"[\w.]+:(\w+)", str(node.value))):
+                yield late[1], False
             parents.append((node, inside, own_method))
 
 
@@ -495,7 +500,8 @@ def test_every_public_name_is_used(package: Mapping[Path, Syntax]) -> None:
 def test_a_name_that_nothing_uses_is_found() -> None:
     first = "def a(): a()\ndef b(): ...\nclass C:\n    def d(self): ...\n    def e(self): ...\n    def _f(self): ...\n"
     first += "class G:\n    def h(self): self.inner.h()\nI = J = 1"
-    second = "from first import b, C, G, I\nb(I)\nG()\nC().e"
+    first += "\ndef k(): ..."
+    second = "from first import b, C, G, I\nb(I)\nG()\nC().e\nLate('first:k')"
     modules = {"first": syntax_of(first), "second": syntax_of(second)}
     unused = names_used_by_nothing(modules, surface=())
     assert unused == {

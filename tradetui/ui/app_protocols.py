@@ -1,37 +1,51 @@
-"""The protocols between the application and its screens, and the messages that open a screen.
+"""The protocols between the application and its screens, and the list of what is imported once it is opened.
 
-Neither imports the other: both look in here, and so does every dialog and widget. A screen posts a message to have
-another one opened; the application handles it.
+Neither imports the other: both look in here, and so does every dialog and widget. A screen opens another one by the
+list, so that the first paint waits for none of it, nor the main screen for screens that most sessions never open. What
+the first paint does wait for is small: plain records are named tuples, which Python makes seven times as fast as frozen
+dataclasses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import tzinfo
-from inspect import iscoroutine
-from typing import TYPE_CHECKING, ClassVar, Never, Protocol, TypeGuard, TypeVar, cast, runtime_checkable
-
-from textual.message import Message
+from importlib import import_module
+from typing import (
+    TYPE_CHECKING,
+    ClassVar,
+    Generic,
+    Never,
+    ParamSpec,
+    Protocol,
+    TypeGuard,
+    TypeVar,
+    cast,
+    runtime_checkable,
+)
 
 from tradetui.ui.key_bindings.actions import OF_MONEY, Action
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.settings.ui_settings import ProfileAppearance, ScreenPreferences, TableChoice, UiSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import tzinfo
+
     from textual import events
+    from textual.app import App
+    from textual.command import Provider
     from textual.dom import DOMNode
     from textual.screen import Screen
 
+    from tradetui.desk.creation import Creation
     from tradetui.desk.desk import Desk
+    from tradetui.desk.events.rules import DesktopSequence
+    from tradetui.desk.intents.intents import Intents
     from tradetui.desk.results.period_query import Period
+    from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource, Sort
-    from tradetui.desk.tables.table import Table
-
-_Answer = TypeVar("_Answer")
 
 
 @runtime_checkable
@@ -79,7 +93,7 @@ class SeesEveryKey(Protocol):
 
 
 class TradingApp(Protocol):
-    """The application as screens see it; they post a message to have a screen opened."""
+    """The application as screens see it."""
 
     key_order: KeyOrder
     settings: UiSettings
@@ -105,6 +119,9 @@ class TradingApp(Protocol):
         """Open the desk of the profile of this index in place of the open one."""
 
     async def open_panel(self, name: str) -> None: ...
+    def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:
+        """Open the lookup of one kind of record; with texts, its form opens filled in."""
+
     def refresh_header(self) -> None: ...
     async def leave_lookup(self) -> None: ...
     def copy(self, text: str | None, what: str) -> None: ...
@@ -127,145 +144,76 @@ def trading_app(node: DOMNode) -> TradingApp:
     return cast(TradingApp, node.app)
 
 
-def ask_in_dialog(node: DOMNode, dialog: Screen[_Answer | None], then: Callable[[_Answer], object]) -> None:
-    """Open a dialog and call `then` with its answer; a dialog that was left has none."""
-
-    async def take(answer: _Answer | None) -> None:
-        # Await coroutines alone: with Textual's own awaitables a screen would wait for itself to be closed.
-        if answer is not None and iscoroutine(work := then(answer)):
-            await work
-
-    node.app.push_screen(dialog, take)
+P = ParamSpec("P")
+Made = TypeVar("Made")
 
 
-class OpenMessage(Message):
-    """The messages that `open_posted` in `ui/application/lazy_imports.py` handles."""
+class Late(Generic[P, Made]):
+    """A class or function by its module within `ui` and its name, `module:name`, with its parameters and its result."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def imported(self) -> Callable[P, Made]:
+        module, _, name = self._path.partition(":")
+        return cast("Callable[P, Made]", getattr(import_module(f"tradetui.ui.{module}"), name))
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Made:
+        return self.imported()(*args, **kwargs)
 
 
-class OpenScreenList(OpenMessage): ...
+# No other module of `ui` imports late.
 
+# What the application holds
+PALETTE: Late[[], type[Provider]] = Late("application.palette:actions")
+MAIN_SCREEN: Late[[UiSettings], Screen[None]] = Late("main.main_screen:MainScreen")
+LOOKUP_SCREEN: Late[[UiSettings, str, Mapping[str, str] | None], Screen[None]] = Late(
+    "records.lookup_screen:LookupScreen"
+)
+ALERT_NOTICES: Late[[App[None], DesktopSequence | None, Mapping[str, str]], object] = Late(
+    "alerts.alert_notices:AlertNotices"
+)
 
-class OpenAlerts(OpenMessage): ...
+# Screens
+ALERTS_SCREEN: Late[[UiSettings], Screen[None]] = Late("alerts.alerts_screen:AlertsScreen")
+DETAIL_SCREEN: Late[[str, str, object, tzinfo, str], Screen[None]] = Late("records.detail_screen:DetailScreen")
+HISTORY_SCREEN: Late[[UiSettings, str, DateFilter | None, str, str | None], Screen[None]] = Late(
+    "records.history_screen:HistoryScreen"
+)
+JOURNAL_SCREEN: Late[[UiSettings], Screen[None]] = Late("intents.journal_screen:JournalScreen")
+MONEY_SCREEN: Late[[UiSettings, int], Screen[None]] = Late("money.money_screen:MoneyScreen")
+TRIPS_SCREEN: Late[[UiSettings, Period, tuple[str, ...] | None], Screen[None]] = Late("money.trips_screen:TripsScreen")
+DRAW_CHART: Late[..., object] = Late("money.plot:draw")
 
+# Dialogs that tell or do something
+HELP_DIALOG: Late[[Mapping[str, str], KeyedScreen], Screen[None]] = Late("application.palette:HelpDialog")
+LOST_JOURNAL_DIALOG: Late[[Intents], Screen[None]] = Late("intents.journal_screen:LostJournalDialog")
+MANUAL_DIALOG: Late[[], Screen[None]] = Late("application.manual_screen:ManualDialog")
+NEW_ALERT_DIALOG: Late[[Desk, str], Screen[None]] = Late("alerts.new_alert:NewAlertDialog")
+REVERSAL_DIALOG: Late[[Execution, Target, Callable[[str], None]], Screen[None]] = Late(
+    "intents.reversal.dialog:ReversalDialog"
+)
 
-@dataclass(eq=False)
-class OpenNewAlert(OpenMessage):
-    """The form of a new alert, with the symbol filled in where there is one."""
+# Dialogs that return an answer, None where they were left
+COLUMNS_DIALOG: Late[
+    [str, Sequence[Column[Never]], Sequence[Column[Never]], TableChoice], Screen[TableChoice | None]
+] = Late("dialogs.table_dialogs:ColumnsDialog")
+CONFIRM_DIALOG: Late[[str, str, str], Screen[bool | None]] = Late("dialogs.deliberate_dialog:ConfirmDialog")
+DATES_DIALOG: Late[[str, DateFilter | None, int, tzinfo, bool], Screen[DateFilter | None]] = Late(
+    "dialogs.table_dialogs:DatesDialog"
+)
+EXPORT_DIALOG: Late[[Desk | None, RowSource[object], Sequence[Column[object]], str, str], Screen[str | None]] = Late(
+    "dialogs.table_dialogs:export_dialog"
+)
+SORT_DIALOG: Late[[str, Sequence[Column[Never]], str, Sort | None, Sequence[str]], Screen[str | None]] = Late(
+    "dialogs.table_dialogs:SortDialog"
+)
+SYMBOL_DIALOG: Late[[Desk], Screen[Target | None]] = Late("intents.reversal.dialog:SymbolDialog")
 
-    symbol: str = ""
-
-
-class OpenMoney(OpenMessage): ...
-
-
-@dataclass(eq=False)
-class OpenTrips(OpenMessage):
-    """The round trips that ended in a period, of these symbols or of all."""
-
-    period: Period
-    symbols: tuple[str, ...] | None = None
-
-
-class OpenJournal(OpenMessage): ...
-
-
-@dataclass(eq=False)
-class OpenCreation(OpenMessage):
-    """The form of the creation of this name, or the list of all creations."""
-
-    name: str | None = None
-
-
-@dataclass(eq=False)
-class OpenDetail(OpenMessage):
-    """Every field of a row; `title` names it, `feed_name` its feed, empty without one."""
-
-    title: str
-    row_id: str
-    record: object
-    zone: tzinfo
-    feed_name: str
-
-
-@dataclass(eq=False)
-class OpenHistory(OpenMessage):
-    """Every archived row of a panel; `panel` is `fills` or `triggers`, `dates` and `product` narrow them.
-
-    `beyond_rows` is the rest of the opened figure, such as `funding -14.86 USDT`.
-    """
-
-    panel: str
-    dates: DateFilter | None = None
-    beyond_rows: str = ""
-    product: str | None = None
-
-
-@dataclass(eq=False)
-class OpenDates(OpenMessage):
-    """The choice of dates and symbols of a table's rows; `chosen` gets it, or None for all rows.
-
-    `now_ms` is the end of spans such as `7d`, in Unix milliseconds. `whole_days` refuses times of day.
-    """
-
-    title: str
-    before: DateFilter | None
-    now_ms: int
-    zone: tzinfo
-    chosen: Callable[[DateFilter | None], None]
-    whole_days: bool = False
-
-
-@dataclass(eq=False)
-class OpenSort(OpenMessage):
-    """The choice of a column to order the rows by; `chosen` gets its id, None for the order they come in.
-
-    `subject` names the rows, `under_cursor` a column's id, `keys` the keys that open the list, by Textual's names.
-    """
-
-    subject: str
-    columns: Sequence[Column[Never]]
-    under_cursor: str
-    sort: Sort | None
-    keys: Sequence[str]
-    chosen: Callable[[str | None], None]
-
-
-@dataclass(eq=False)
-class OpenColumns(OpenMessage):
-    """The choice of a table's columns, which `chosen` gets; `default` are those until somebody chooses."""
-
-    table: Table[object]
-    default: Sequence[Column[Never]]
-    subject: str
-    chosen: Callable[[TableChoice], None]
-
-
-class OpenProfiles(OpenMessage): ...
-
-
-class OpenManual(OpenMessage): ...
-
-
-@dataclass(eq=False)
-class OpenLookup(Message):
-    """The lookup of one kind of record, which the application itself holds; with texts, its form opens filled in."""
-
-    table: str
-    texts: Mapping[str, str] | None = None
-
-
-@dataclass(eq=False)
-class OpenReversal(OpenMessage):
-    """The reversal of a target; with None, a dialog asks for the target first."""
-
-    target: Target | None
-
-
-@dataclass(eq=False)
-class OpenExport(OpenMessage):
-    """The export of rows into a file, whose proposed name begins with `file_stem`; `title` names the rows."""
-
-    rows: RowSource[object]
-    columns: Sequence[Column[object]]
-    file_stem: str
-    title: str
+# Questions, and what their answers do
+ASK_FOR_PROFILE: Late[[App[object]], Awaitable[None]] = Late("application.palette:ask_for_profile")
+ASK_FOR_SCREEN: Late[[Screen[None]], Awaitable[None]] = Late("application.palette:ask_for_screen")
+ASK_TO_TRY_JOURNAL_AGAIN: Late[[App[object], Intents, Callable[[], None]], Awaitable[None]] = Late(
+    "intents.journal_screen:ask_to_try_again"
+)
+OPEN_CREATION: Late[[App[object], Creation, str | None], None] = Late("intents.creation.creation_form:open_creation")

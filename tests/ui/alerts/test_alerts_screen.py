@@ -41,7 +41,7 @@ async def settled(pilot: Pilot[None], seconds: float = 1.5) -> None:
 
 
 def test_what_comes_together_goes_through_once() -> None:
-    notices = AlertNotices(App[object](), sequence=None, environ={})
+    notices = AlertNotices(App[object](), None, {})
     rung = [moment for moment in range(12) if notices.may_ring(float(moment), at_once=False)]
     assert rung == [0, 5, 10]
     assert notices.may_ring(10.5, at_once=True)

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.desk import Desk
-from tradetui.ui.application import lazy_imports
+from tradetui.ui.application import app
 from tradetui.ui.application.app import OpenDesk, _stop_once_built
 from tradetui.ui.header.header_bar import QUIET_SECONDS, HeaderBar
 from tradetui.ui.money.money_screen import MoneyScreen
@@ -115,9 +115,7 @@ async def test_a_desk_that_nobody_waits_for_any_more_is_stopped_once_it_is_built
 
 
 @pytest.mark.parametrize("stop_fails", [False, True])
-@pytest.mark.parametrize(
-    ("owner", "name"), [(Desk, "subscribe"), (lazy_imports, "alert_notices")], ids=["rows", "notices"]
-)
+@pytest.mark.parametrize(("owner", "name"), [(Desk, "subscribe"), (app, "ALERT_NOTICES")], ids=["rows", "notices"])
 async def test_a_desk_that_cannot_be_followed_is_stopped_and_the_reason_is_shown(
     owner: object, name: str, stop_fails: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -184,8 +184,9 @@ def test_suspended_in_a_dialog_and_resumed_it_goes_on_with_what_was_typed() -> N
         assert running.process.returncode == 0
 
 
-def test_a_crash_tells_no_value_restores_the_terminal_and_fails() -> None:
-    with session(CRASH) as running:
+@pytest.mark.parametrize("command", [CRASH, [*CRASH, "worker"]], ids=["handler", "worker"])
+def test_a_crash_tells_no_value_restores_the_terminal_and_fails(command: list[str]) -> None:
+    with session(command) as running:
         running.read_to_the_end()
         assert running.process.returncode == 1
         assert LEAVES in running.written

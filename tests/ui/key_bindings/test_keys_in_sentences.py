@@ -20,7 +20,11 @@ KEY_OF_REGISTRY = re.compile(
     r"|: [A-Z]$|^[\[{] and [\]}] "
 )
 """A key and what it does, as a sentence writes it: `L unlocks it`, `s turns the order round`, `Space resumes`."""
-OWN_KEYS = {"ui/intents/creation/issued_keys_screen.py", "ui/dialogs/table_dialogs.py"}
+OWN_KEYS = {
+    "ui/application/manual_screen.py",
+    "ui/dialogs/table_dialogs.py",
+    "ui/intents/creation/issued_keys_screen.py",
+}
 """Dialogs with letters of their own, which no profile changes."""
 BUILT_IN = re.compile(
     r"(?<![\w+\]] )(?<!\S)(?:Esc|Enter|Space|Tab|F1|F9|A(?= Alerts)|\?(?= Help)|[B-Z/\[\]{}b-z]) (?=[A-Za-z])(?!time\b)"

@@ -97,5 +97,5 @@ async def test_a_chart_that_could_not_be_drawn_says_why_and_the_next_one_is_draw
 
 
 def test_the_library_is_loaded_with_the_first_chart() -> None:
-    assert "plotext" not in loaded("import tradetui.ui.money.money_screen, tradetui.ui.application.lazy_imports")
+    assert "plotext" not in loaded("import tradetui.ui.money.money_screen")
     assert "plotext" in loaded("import tradetui.ui.money.plot")

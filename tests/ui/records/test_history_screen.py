@@ -14,7 +14,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
+from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills, workers_in_front
 from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import ArchiveRows, RowQueries, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -169,7 +169,7 @@ async def test_all_of_it_is_exported_and_dates_and_symbols_narrow_it_and_what_is
         stage.desk.zone = UTC
         stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
         await pilot.press("enter")
-        await stage.app.workers.wait_for_complete()
+        await workers_in_front(stage)
         written = json.loads((tmp_path / "fills.json").read_text())
         assert len(written) == screen.table.rows.count == every
         times = [row["cTime"] for row in written]
@@ -188,7 +188,7 @@ async def test_all_of_it_is_exported_and_dates_and_symbols_narrow_it_and_what_is
         await pilot.press("e")
         stage.app.screen.query_one(Input).value = str(tmp_path / "btc.json")
         await pilot.press("enter")
-        await stage.app.workers.wait_for_complete()
+        await workers_in_front(stage)
         written = json.loads((tmp_path / "btc.json").read_text())
         assert len(written) == screen.table.rows.count
         assert {row["symbol"][:3] for row in written} == {"BTC"}

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.scene import Scene
-from tradetui.ui.app_protocols import OpenCreation
+from tradetui.ui.app_protocols import OPEN_CREATION
 from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
 
 SIZE = (110, 44)
@@ -86,7 +86,8 @@ async def _copy_refused(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _no_keys(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    stage.app.post_message(OpenCreation(ISSUED_KEYS))
+    assert stage.desk.creation is not None
+    OPEN_CREATION(stage.app.main.app, stage.desk.creation, ISSUED_KEYS)
     await asyncio.sleep(0.3)
     await pilot.pause()
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, workers_in_front
 from tests.ui.fixtures.reversal_dialog import text_in_one_line
 from tradetui.commands.session import screen_state
 from tradetui.desk.tables.export import CsvTable
@@ -259,8 +259,8 @@ async def exported(stage: AppOnFewRows, name: str, tmp_path: Path) -> Path:
 
 
 async def written(path: Path, stage: AppOnFewRows) -> None:
-    """Until the worker's thread has ended."""
-    await stage.app.workers.wait_for_complete()
+    """Until the thread of the dialog's worker has ended."""
+    await workers_in_front(stage)
     await asyncio.sleep(0.1)
 
 

@@ -66,7 +66,7 @@ _SHOWN_S = 8.0
 class AlertNotices:
     """Rings and shows the alerts that the rules send to bell, line and desktop."""
 
-    def __init__(self, app: App[object], *, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> None:
+    def __init__(self, app: App[object], sequence: DesktopSequence | None, environ: Mapping[str, str]) -> None:
         """`sequence` is the profile's way to notify through the terminal, None for the terminal's own."""
         self._app = app
         self._rung_at: float | None = None

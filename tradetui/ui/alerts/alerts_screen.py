@@ -15,7 +15,7 @@ from tradetui.desk.events.delivery import LoggedAlert
 from tradetui.desk.events.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
-from tradetui.ui.app_protocols import OpenNewAlert
+from tradetui.ui.app_protocols import NEW_ALERT_DIALOG
 from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -182,7 +182,8 @@ class AlertsScreen(TableScreen):
             self.desk.alerts.test(self._rule.rule)
 
     def action_new_alert(self) -> None:
-        self.post_message(OpenNewAlert())
+        if self.desk is not None:
+            self.app.push_screen(NEW_ALERT_DIALOG(self.desk, ""))
 
     def action_delete_alert(self) -> None:
         if self._rule is not None:

@@ -11,18 +11,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
-from textual import on
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from tradetui.ui.app_protocols import FollowsDesk, KeyedScreen, OpenLookup, OpenMessage, ask_in_dialog, is_of_results
-from tradetui.ui.application import lazy_imports
+from tradetui.ui.app_protocols import (
+    ALERT_NOTICES,
+    ASK_TO_TRY_JOURNAL_AGAIN,
+    CONFIRM_DIALOG,
+    HELP_DIALOG,
+    LOOKUP_SCREEN,
+    LOST_JOURNAL_DIALOG,
+    MAIN_SCREEN,
+    PALETTE,
+    FollowsDesk,
+    KeyedScreen,
+    is_of_results,
+)
 from tradetui.ui.application.textual_app import TextualApp
 from tradetui.ui.key_bindings.actions import Action, key_named
 from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
@@ -90,20 +100,25 @@ class TradingLock:
         elif desk.intents.other_owner:
             notify(self._app, desk.intents.other_owner, severity="error", seconds=30)
         elif desk.intents.loss is not None or desk.intents.fault is not None:
-            lazy_imports.ask_about_journal(self._app, desk.intents, self._changed)
+            self._ask_about_journal(desk.intents)
         elif not desk.intents.locked:
             self.lock(desk)
         else:
-            self._ask_to_unlock(desk, desk.intents)
+            self._app.run_worker(self._ask_to_unlock(desk, desk.intents))
 
-    def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
-        def unlock(_: bool) -> None:
+    def _ask_about_journal(self, intents: Intents) -> None:
+        if intents.loss is not None:
+            self._app.push_screen(LOST_JOURNAL_DIALOG(intents))
+        else:
+            asking = ASK_TO_TRY_JOURNAL_AGAIN(self._app, intents, self._changed)
+            self._app.run_worker(asking, exit_on_error=False)
+
+    async def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
+        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
+        if await self._app.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, "Unlock")):
             intents.set_lock(False)
             withdraw(self._app, LOCKED_NOW)
             self._changed()
-
-        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        ask_in_dialog(self._app, lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
 
 
 _log = logging.getLogger(__name__)
@@ -185,7 +200,7 @@ _Read = TypeVar("_Read")
 class TradeApp(TextualApp, inherit_bindings=False):
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
-    COMMANDS = {lazy_imports.palette}
+    COMMANDS = {PALETTE}
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("app"),
         Binding("ctrl+q,ctrl+c", "leave", "Quit", show=False, system=True),
@@ -213,7 +228,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
     @property
     def main(self) -> MainScreen:
         if self._main is None:
-            self._main = lazy_imports.main_screen(self.settings)
+            self._main = cast("MainScreen", MAIN_SCREEN(self.settings))
         return self._main
 
     def on_mount(self) -> None:
@@ -265,8 +280,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
-            notices = partial(lazy_imports.alert_notices, self)
-            self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
+            self._open_desk.follow(desk, self._make_notices, published=self._published, alerted=self.alerted)
             if not in_loop:
                 await desk.client.prepare()
         except Exception as problem:
@@ -282,6 +296,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
         await self._main_is_open.wait()
         self.main.opened()
         desk.start()
+
+    def _make_notices(self, desk: Desk) -> AlertNotices:
+        return cast("AlertNotices", ALERT_NOTICES(self, desk.alerts.settings.desktop_sequence, os.environ))
 
     async def _read(self, blocking: Callable[[], _Read]) -> _Read:
         """Call a function that blocks, in a thread unless the start is to be in one."""
@@ -320,18 +337,13 @@ class TradeApp(TextualApp, inherit_bindings=False):
             (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
         )
 
-    @on(OpenLookup)
-    def _open_lookup(self, message: OpenLookup) -> None:
-        before, self.lookup = self.lookup, lazy_imports.lookup_screen(self.settings, message.table, message.texts)
+    def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:
+        before, self.lookup = self.lookup, cast("LookupScreen", LOOKUP_SCREEN(self.settings, table, texts))
         if before is None:
             self.push_screen(self.lookup)
         else:
             self.switch_screen(self.lookup)
         self.main.set_paces()
-
-    @on(OpenMessage)
-    async def _open_posted(self, message: OpenMessage) -> None:
-        await lazy_imports.open_posted(self, message, self.lookup or self.main)
 
     async def open_panel(self, name: str) -> None:
         await self.leave_lookup()
@@ -394,8 +406,11 @@ class TradeApp(TextualApp, inherit_bindings=False):
         if not reasons:
             self.exit()
             return
-        question = "\n".join((*reasons, "Quit all the same?"))
-        ask_in_dialog(self, lazy_imports.confirm_dialog("Quit", question, "Quit"), lambda _: self.exit())
+        self.run_worker(self._ask_to_quit("\n".join((*reasons, "Quit all the same?"))))
+
+    async def _ask_to_quit(self, question: str) -> None:
+        if await self.push_screen_wait(CONFIRM_DIALOG("Quit", question, "Quit")):
+            self.exit()
 
     def action_lock_at_once(self) -> None:
         """Lock trading, whatever is open; unlocking is the main screen's."""
@@ -405,7 +420,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self._trading_lock.lock_or_unlock(self.desk)
 
     def action_help(self) -> None:
-        self.push_screen(lazy_imports.help_dialog(self.settings.keys, self.keyed_screen))
+        self.push_screen(HELP_DIALOG(self.settings.keys, self.keyed_screen))
 
     def copy(self, text: str | None, what: str) -> None:
         if text is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import textwrap
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
@@ -27,22 +27,12 @@ from textual.binding import BindingType
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import LOOKUPS, PANELS
-from tradetui.ui.app_protocols import (
-    KeyedScreen,
-    OpenCreation,
-    OpenHistory,
-    OpenLookup,
-    OpenManual,
-    OpenProfiles,
-    TradingApp,
-    ask_in_dialog,
-)
+from tradetui.ui.app_protocols import HISTORY_SCREEN, MANUAL_DIALOG, OPEN_CREATION, KeyedScreen, TradingApp
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
 from tradetui.ui.header.header_bar import Alarm
 from tradetui.ui.intents.creation.titles import choices
@@ -97,14 +87,22 @@ class Actions(Provider):
             yield PaletteEntry("Mouse on", "click and scroll here again", partial(app.use_mouse, on=True))
         about = "read the file again; stricter limits count at once, looser ones after a restart"
         yield PaletteEntry("Reload configuration", about, partial(reload_configuration, self.app))
-        yield PaletteEntry("Manual", "a page for each subject", partial(self.app.post_message, OpenManual()))
+        yield PaletteEntry("Manual", "a page for each subject", self._open_manual)
         creation = app.desk.creation if app.desk is not None else None
-        for name in () if creation is None else choices(creation):
-            run = partial(self.app.post_message, OpenCreation(name))
-            yield PaletteEntry(name, "a new key is saved before it is shown", run)
+        if creation is not None:
+            for name in choices(creation):
+                run = partial(OPEN_CREATION, self.app, creation, name)
+                yield PaletteEntry(name, "a new key is saved before it is shown", run)
         for theme in THEMES:
             name = f"Theme {theme.name.removeprefix('tradetui-')}"
             yield PaletteEntry(name, "colours of the screen", partial(app.choose_theme, theme.name))
+
+    def _open_manual(self) -> None:
+        self.app.push_screen(MANUAL_DIALOG())
+
+
+def actions() -> type[Provider]:
+    return Actions
 
 
 def offered_actions(changed_keys: Mapping[str, str], screen: KeyedScreen) -> Iterator[tuple[Action, str, str | None]]:
@@ -180,44 +178,46 @@ class _ScreenEntry(NamedTuple):
 
     name: str
     line: str
-    open: Callable[[], Awaitable[object]]
+    open: Callable[[], object]
 
 
-def open_screen_list(screen: DeskScreen) -> None:
-    """Show every screen that can be opened now, with its key."""
-    app, desk = screen.trade_app, screen.desk
+async def ask_for_screen(screen: DeskScreen) -> None:
+    """Show every screen that can be opened now, with its key, and open the chosen one."""
+    app, trading_app, desk = screen.app, screen.trade_app, screen.desk
 
-    def posted(message: Message) -> Callable[[], Awaitable[object]]:
-        async def post() -> None:
-            screen.post_message(message)
-
-        return post
-
-    def entry(name: str, action: Action, title: str, open_it: Callable[[], Awaitable[object]]) -> _ScreenEntry:
+    def entry(name: str, action: Action, title: str, open_it: Callable[[], object]) -> _ScreenEntry:
         return _ScreenEntry(name, f"{screen.key_named(action)} {title}", open_it)
 
-    entries = [entry(name, Action(name), table.title, partial(app.open_panel, name)) for name, table in PANELS.items()]
+    def open_history(name: str) -> None:
+        app.push_screen(HISTORY_SCREEN(trading_app.settings, name, None, "", None))
+
+    entries = [
+        entry(name, Action(name), table.title, partial(trading_app.open_panel, name)) for name, table in PANELS.items()
+    ]
     if desk is not None and desk.archive is not None:
-        with_history = ((name, table.history_title) for name, table in PANELS.items())
-        for name, title in with_history:
-            if title is not None:
-                entries.append(entry(f"history {name}", Action.HISTORY, title, posted(OpenHistory(name))))
-    for name, table in LOOKUPS.items():
-        if screen.reason(Action(name)) is None:
-            entries.append(entry(name, Action(name), table.title, posted(OpenLookup(name))))
-    if len(app.settings.profiles) > 1:
-        entries.append(entry("profile", Action.PROFILE, "Profiles", posted(OpenProfiles())))
-    for action, title in _TITLES.items():
-        if screen.reason(action) is None:
-            entries.append(entry(action, action, title, partial(screen.run_action, action.textual_action)))
-
+        entries += [
+            entry(f"history {name}", Action.HISTORY, table.history_title, partial(open_history, name))
+            for name, table in PANELS.items()
+            if table.history_title is not None
+        ]
+    entries += [
+        entry(name, Action(name), table.title, partial(trading_app.open_lookup, name))
+        for name, table in LOOKUPS.items()
+        if screen.reason(Action(name)) is None
+    ]
+    if len(trading_app.settings.profiles) > 1:
+        entries.append(entry("profile", Action.PROFILE, "Profiles", partial(ask_for_profile, app)))
+    entries += [
+        entry(action, action, title, partial(screen.run_action, action.textual_action))
+        for action, title in _TITLES.items()
+        if screen.reason(action) is None
+    ]
     names = [shown.name for shown in entries]
-    chosen = names.index(screen.screen_name) if screen.screen_name in names else 0
-
-    async def go(index: int) -> None:
-        await entries[index].open()
-
-    ask_in_dialog(screen, ChoiceDialog("Screens", [shown.line for shown in entries], chosen), go)
+    shown_now = names.index(screen.screen_name) if screen.screen_name in names else 0
+    dialog = ChoiceDialog("Screens", [shown.line for shown in entries], shown_now)
+    if (chosen := await app.push_screen_wait(dialog)) is not None:
+        # The application opens it in its turn, so that keys typed meanwhile wait for that.
+        app.call_later(entries[chosen].open)
 
 
 async def ask_for_profile(app: App[Any]) -> None:
@@ -226,13 +226,13 @@ async def ask_for_profile(app: App[Any]) -> None:
     profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
     summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
 
-    def pick(index: int) -> None:
-        if index != trading_app.chosen or trading_app.desk is None:
+    def open_chosen(index: int | None) -> None:
+        if index is not None and (index != trading_app.chosen or trading_app.desk is None):
             trading_app.open_profile(index)
 
     names = [profile.name for profile in profiles]
     lines = profile_lines(names, summaries, None if trading_app.desk is None else trading_app.chosen)
-    ask_in_dialog(app, ChoiceDialog("Profiles", lines, trading_app.chosen), pick)
+    app.push_screen(ChoiceDialog("Profiles", lines, trading_app.chosen), open_chosen)
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
@@ -331,9 +331,10 @@ class HelpDialog(DimmingScreen[None]):
     _text = getters.query_one("#help", Static)
     _scroll = getters.query_one(VerticalScroll)
 
-    def __init__(self, lines: Sequence[HelpLine]) -> None:
+    def __init__(self, changed_keys: Mapping[str, str], screen: KeyedScreen) -> None:
+        """`screen` is the one whose keys are shown, `changed_keys` are the profile's own, by the action's id."""
         super().__init__(classes="dialog -tall")
-        self._lines = lines
+        self._lines = help_lines(changed_keys, screen)
 
     def compose(self) -> ComposeResult:
         with self.framed("Help", "Tab opens the manual · Esc clears, then closes"):
@@ -353,7 +354,7 @@ class HelpDialog(DimmingScreen[None]):
             self.dismiss()
 
     def action_manual(self) -> None:
-        self.post_message(OpenManual())
+        self.app.push_screen(MANUAL_DIALOG())
 
     def action_page(self, pages: int) -> None:
         self.action_scroll(pages * self._scroll.size.height)

@@ -15,6 +15,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from tradetui.ui.app_protocols import KeyedScreen, SeesEveryKey
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
@@ -173,7 +174,8 @@ class TextualApp(App[None], inherit_bindings=False):
 
     def _fatal_error(self) -> None:
         # Textual's own prints every local variable of every frame.
-        error = self._exception
+        failed = self._exception
+        error = failed.error if isinstance(failed, WorkerFailed) else failed
         self.failure = crash_report(error) if error is not None else "internal error"
         self._return_code = CRASHED
         self._close_messages_no_wait()

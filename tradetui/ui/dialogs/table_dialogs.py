@@ -10,10 +10,10 @@ import string
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Never
+from typing import ClassVar, Final, NamedTuple, Never
 
 from textual import events, getters, on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -25,13 +25,12 @@ from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_
 from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort
 from tradetui.trading.results.periods import day_at
-from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, ListDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.key_bindings.actions import shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.key_bindings.profile_bindings import long_name
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.ui_settings import NARROWEST, WIDEST, ColumnChoice, TableChoice, zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import counted, scrub
@@ -165,22 +164,19 @@ def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     return letters
 
 
-class SortChoice(NamedTuple):
-    """The id of the column to sort by; None for unsorted."""
-
-    column: str | None
-
-
 class _SortLine(NamedTuple):
-    """One line of the list, and the key that chooses it, empty for none."""
+    """One line of the list: a column's id, empty for unsorted, and the key that chooses it, empty for none."""
 
-    choice: SortChoice
+    column_id: str
     key: str
     text: str
 
 
-class SortDialog(ListDialog[SortChoice | None]):
-    """Returns the choice, None where it was left; the key that opened it chooses the column under the cursor."""
+class SortDialog(ListDialog[str | None]):
+    """Returns a column's id, empty for unsorted, None where it was left.
+
+    The key that opened it chooses the column under the cursor.
+    """
 
     def __init__(
         self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, keys: Sequence[str]
@@ -190,12 +186,12 @@ class SortDialog(ListDialog[SortChoice | None]):
         self._opening_keys = frozenset(map(long_name, keys))
         titles = {column.id: column.title for column in columns}
         this_column = f"this column, {titles[under_cursor]}"
-        self._lines = [_SortLine(SortChoice(under_cursor), shown_keys(keys[0]), this_column)]
+        self._lines = [_SortLine(under_cursor, shown_keys(keys[0]), this_column)]
         letters = column_letters(list(titles.values()), {*keys, UNSORTED_KEY})
         for letter, (column, title) in zip(letters, titles.items(), strict=True):
             arrow = ("▼" if sort.reverse else "▲") if sort is not None and sort.column == column else ""
-            self._lines.append(_SortLine(SortChoice(column), letter, f"{title} {arrow}"))
-        self._lines.append(_SortLine(SortChoice(None), UNSORTED_KEY, "unsorted"))
+            self._lines.append(_SortLine(column, letter, f"{title} {arrow}"))
+        self._lines.append(_SortLine("", UNSORTED_KEY, "unsorted"))
 
     def compose(self) -> ComposeResult:
         with self.framed(f"Sort {self._subject.lower()} by"):
@@ -211,18 +207,18 @@ class SortDialog(ListDialog[SortChoice | None]):
         if chosen is None and event.character:
             chosen = next((line for line in others if line.key == event.character), None)
         if chosen is not None:
-            self.dismiss(chosen.choice)
+            self.dismiss(chosen.column_id)
             event.stop()
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._lines[event.option_index].choice)
+        self.dismiss(self._lines[event.option_index].column_id)
 
 
 class DatesDialog(ParameterForm[DateFilter | None]):
     """Returns the typed filter, an empty one for none at all, and None if it was left."""
 
-    def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool) -> None:
+    def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, whole_days: bool) -> None:
         super().__init__(classes="dialog -form")
         self._heading = title
         self._texts = {} if before is None else dict(before.texts)
@@ -316,10 +312,10 @@ class ExportDialog(DeliberateDialog[str | None]):
             self._writing = False
 
 
-def open_export(
-    app: App[Any], desk: Desk | None, rows: RowSource[RowT], columns: Sequence[Column[RowT]], file_stem: str, title: str
-) -> None:
-    """Ask for a path, and write these rows as they are now, whatever comes in later."""
+def export_dialog(
+    desk: Desk | None, rows: RowSource[RowT], columns: Sequence[Column[RowT]], file_stem: str, title: str
+) -> ExportDialog:
+    """The dialog that writes these rows as they are now, whatever comes in later."""
     if isinstance(rows, SelfOrdering):
         rows = rows.whole()
     now = datetime.now(UTC) if desk is None else utc_moment(desk.clock.wall_ms()).astimezone(desk.zone)
@@ -328,5 +324,4 @@ def open_export(
     def save(path: Path, form: Format, replace: bool) -> int:
         return save_rows(path, rows, columns, form, replace=replace)
 
-    dialog = ExportDialog(title, default_name(file_stem, account, now, Format.CSV), save)
-    ask_in_dialog(app, dialog, lambda sentence: notify(app, f"{sentence}.", seconds=8))
+    return ExportDialog(title, default_name(file_stem, account, now, Format.CSV), save)

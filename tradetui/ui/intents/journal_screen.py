@@ -15,7 +15,7 @@ from datetime import tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -27,7 +27,7 @@ from tradetui.desk.tables.cells.cell_format import UNKNOWN
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, time_column
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
-from tradetui.ui.app_protocols import ask_in_dialog, trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog, DeliberateDialog, LinesDialog, Result
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.actions import Action
@@ -154,24 +154,21 @@ async def show_release(app: App[Any], released: Awaitable[object], locked_name: 
     return True
 
 
-def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
-    """Open the question; after a yes, show the result and call `changed`."""
-
-    async def try_again() -> None:
-        usable = await intents.try_again()
-        changed()
-        if usable:
-            lock = "Trading is locked" if intents.locked else "Trading is unlocked"
-            notify(app, f"The journal can be written again. {lock}.", seconds=10)
-        else:
-            notify(app, f"The journal cannot be used: {intents.trouble}.", severity="error", seconds=30)
-
+async def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
+    """Ask whether to try a journal again that could not be written; after that, call `changed` and show the result."""
     question = (
         f"Nothing is sent while the journal cannot be used: {intents.trouble}.\n"
         "Trying again opens it once more, checks every entry, and writes to the disk."
     )
-    dialog = ConfirmDialog("The journal cannot be used", question, "Try again")
-    ask_in_dialog(app, dialog, lambda _: app.run_worker(try_again(), exit_on_error=False))
+    if not await app.push_screen_wait(ConfirmDialog("The journal cannot be used", question, "Try again")):
+        return
+    usable = await intents.try_again()
+    changed()
+    if usable:
+        lock = "Trading is locked" if intents.locked else "Trading is unlocked"
+        notify(app, f"The journal can be written again. {lock}.", seconds=10)
+    else:
+        notify(app, f"The journal cannot be used: {intents.trouble}.", severity="error", seconds=30)
 
 
 class LostJournalDialog(WordDialog[None]):
@@ -328,7 +325,8 @@ class JournalScreen(RecordsScreen[Intent]):
             lines, keys = intent_lines(intent, self.zone), "↑ ↓ scroll · Esc back"
             self.app.push_screen(LinesDialog(f"Intent {intent.id}", lines, keys, is_tall=True))
 
-    def action_release(self) -> None:
+    @work(exit_on_error=False)
+    async def action_release(self) -> None:
         """Ask for the reason of a release, unless it could not be released now: nobody types one in vain."""
         desk, intent = self.desk, self._table.cursor.record
         if desk is None or desk.execution is None or intent is None:
@@ -342,11 +340,9 @@ class JournalScreen(RecordsScreen[Intent]):
                 notify_about(self.app, scope_name(intent.scope), reason, was_sent=False, severity="warning")
                 return
 
-        def confirmed(why: str) -> None:
-            released = self._release(release(intent.id, why), scope_name(intent.scope))
-            self.run_worker(released, exit_on_error=False)
-
-        ask_in_dialog(self, self._release_dialog(intent), confirmed)
+        if (why := await self.app.push_screen_wait(self._release_dialog(intent))) is not None:
+            await show_release(self.app, release(intent.id, why), scope_name(intent.scope))
+            await self._read_again()
 
     @staticmethod
     def _release_dialog(intent: Intent) -> ReleaseDialog:
@@ -355,10 +351,6 @@ class JournalScreen(RecordsScreen[Intent]):
         ends_doubt = not next_step and intent.state in ENDED
         caution = str(next_step or (DOUBT_CAUTION if ends_doubt else CAUTION))
         return ReleaseDialog(intent.title, _end_of(intent), scope_name(intent.scope), caution, ends_doubt=ends_doubt)
-
-    async def _release(self, released: Awaitable[None], locked_name: str) -> None:
-        await show_release(self.app, released, locked_name)
-        await self._read_again()
 
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:

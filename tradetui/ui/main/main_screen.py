@@ -10,13 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from textual import events, getters, on
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenNewAlert, OpenProfiles, OpenReversal
+from tradetui.ui.app_protocols import (
+    ASK_FOR_PROFILE,
+    HISTORY_SCREEN,
+    NEW_ALERT_DIALOG,
+    REVERSAL_DIALOG,
+    SYMBOL_DIALOG,
+    FollowsRow,
+)
 from tradetui.ui.header.header_bar import HeaderBar, show_session
 from tradetui.ui.key_bindings.actions import MONITOR_MODE, Action
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_actions
@@ -32,6 +39,8 @@ from tradetui.ui.table.table_screen import TableScreen
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
+    from tradetui.desk.reversal.execution import Execution
+    from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
     from tradetui.trading.positions import Position
@@ -365,7 +374,11 @@ class MainScreen(TableScreen):
     # View
 
     def action_history(self) -> None:
-        self.post_message(OpenHistory(self.focused_panel, self.panel.dates, product=self.product))
+        self._open_history(self.panel.dates)
+
+    def _open_history(self, dates: DateFilter | None) -> None:
+        settings = self.trade_app.settings
+        self.app.push_screen(HISTORY_SCREEN(settings, self.focused_panel, dates, "", self.product))
 
     def action_dates(self) -> None:
         self.ask_for_dates(self.panel.dates, partial(self._show_dates, self.panel))
@@ -373,7 +386,7 @@ class MainScreen(TableScreen):
     def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
         """Show the dates in the panel, or in its history if they begin before the panel's oldest row."""
         if dates is not None and not panel.reaches(dates) and self.reason(Action.HISTORY) is None:
-            self.post_message(OpenHistory(panel.kind.name, dates, product=self.product))
+            self._open_history(dates)
             return
         panel.narrow(panel.product, dates, self.cell_format)
         self.refresh_states()
@@ -417,8 +430,8 @@ class MainScreen(TableScreen):
             self.published(None)
             self._show_hints()
 
-    def action_profile(self) -> None:
-        self.post_message(OpenProfiles())
+    async def action_profile(self) -> None:
+        await ASK_FOR_PROFILE(self.app)
 
     # Trading
 
@@ -435,12 +448,24 @@ class MainScreen(TableScreen):
             notify_about(self.app, gone.symbol, sentence, was_sent=False, severity="warning", seconds=10)
             return
         record = self.positions_panel.table.cursor.record if on_positions else None
-        self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))
+        if record is None:
+            self._ask_what_to_reverse(self.desk, self.desk.execution)
+        else:
+            self._show_reversal(self.desk, self.desk.execution, self.desk.execution.target_of(record))
+
+    @work
+    async def _ask_what_to_reverse(self, desk: Desk, execution: Execution) -> None:
+        if (target := await self.app.push_screen_wait(SYMBOL_DIALOG(desk))) is not None:
+            self._show_reversal(desk, execution, target)
+
+    def _show_reversal(self, desk: Desk, execution: Execution, target: Target) -> None:
+        self.app.push_screen(REVERSAL_DIALOG(execution, target, desk.scheduler.poll_now))
 
     def action_position_alert(self) -> None:
         record = self.table.cursor.record
         symbol = getattr(record, "symbol", None) or getattr(getattr(record, "record", None), "symbol", None)
-        self.post_message(OpenNewAlert(symbol or ""))
+        if self.desk is not None:
+            self.app.push_screen(NEW_ALERT_DIALOG(self.desk, symbol or ""))
 
     def action_leave(self) -> None:
         self.trade_app.action_leave()

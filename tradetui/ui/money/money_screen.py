@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Final
+from typing import Final, cast
 
 from rich.cells import cell_len
 from textual import getters, on, work
@@ -20,7 +20,7 @@ from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.app_protocols import OpenHistory, OpenTrips
+from tradetui.ui.app_protocols import DRAW_CHART, HISTORY_SCREEN, TRIPS_SCREEN
 from tradetui.ui.header.header_bar import HeaderBar, header_lines, show_session
 from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -53,10 +53,11 @@ class MoneyScreen(TableScreen):
     _bar = getters.query_one(PeriodBar)
     _note = getters.query_one("#money-note", Static)
 
-    def __init__(self, settings: UiSettings, draw: DrawChart, now_ms: int) -> None:
+    def __init__(self, settings: UiSettings, now_ms: int) -> None:
         super().__init__(settings)
         self._reading = PeriodReading(zone_named(settings.timezone), now_ms)
-        chart_panel = ChartPanel(draw, has_utf8=settings.terminal.has_utf8, inline=settings.inline_start)
+        has_utf8, inline = settings.terminal.has_utf8, settings.inline_start
+        chart_panel = ChartPanel(cast(DrawChart, DRAW_CHART), has_utf8=has_utf8, inline=inline)
         self._panels = MoneyPanels(self._reading, chart_panel, self.key_named)
         self._is_reading = False
 
@@ -277,7 +278,8 @@ class MoneyScreen(TableScreen):
         self._read_anew()
 
     def action_trips(self) -> None:
-        self.post_message(OpenTrips(self._reading.period, self._reading.symbols or None))
+        period, symbols = self._reading.period, self._reading.symbols or None
+        self.app.push_screen(TRIPS_SCREEN(self.trade_app.settings, period, symbols))
 
     # The rows behind figures
 
@@ -318,7 +320,7 @@ class MoneyScreen(TableScreen):
     def _open_fills(self, period: Period, symbols: tuple[str, ...], line: ResultLine | None) -> None:
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
         beyond_rows = result_panel.funding_beyond_fills(line, self.cell_format)
-        self.post_message(OpenHistory(FILLS.name, dates, beyond_rows))
+        self.app.push_screen(HISTORY_SCREEN(self.trade_app.settings, FILLS.name, dates, beyond_rows, None))
 
     async def action_back(self) -> None:
         """Clear the filter, leave zoom, leave typed dates, then leave."""

@@ -36,7 +36,7 @@ _HOURS_UNTIL_MS: Final = 2 * DAY_MS
 _DAYS_UNTIL: Final = 100
 
 
-def draw(chart: Chart, width: int, height: int, *, has_utf8: bool) -> ChartText:
+def draw(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
     """The chart as rows of pieces of text, each row `width` cells wide."""
     rows = height - _BELOW
     low, high = chart.range

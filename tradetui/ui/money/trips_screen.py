@@ -14,7 +14,7 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.desk.tables.time_format import date_text
-from tradetui.ui.app_protocols import OpenHistory
+from tradetui.ui.app_protocols import HISTORY_SCREEN
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.ui_settings import UiSettings, zone_label
@@ -94,4 +94,4 @@ class TripsScreen(RecordsScreen[TripLine]):
             return
         opened_ms, last_ms = row.trip.opened_ms, row.trip.last_ms
         dates = DateFilter(opened_ms, last_ms, (row.symbol,), whole_symbols=True, archive_ids=fill_ids)
-        self.post_message(OpenHistory(FILLS.name, dates))
+        self.app.push_screen(HISTORY_SCREEN(self.trade_app.settings, FILLS.name, dates, "", None))

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import date, tzinfo
 from typing import Final
 
-from textual import events, getters
+from textual import events, getters, work
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -29,7 +29,6 @@ from tradetui.desk.tables.columns.shared_columns import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.desk.tables.time_format import dated_text
-from tradetui.ui.app_protocols import OpenLookup, ask_in_dialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.header.header_bar import HeaderBar, show_session
 from tradetui.ui.key_bindings.actions import Action
@@ -288,14 +287,16 @@ class LookupScreen(TableScreen):
 
     # Requests
 
-    def action_query(self) -> None:
+    @work
+    async def action_query(self) -> None:
         if self.desk is None:
             return
         texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
         self._texts = {}
         fields = filter_fields(self.kind.endpoint)
         form = FilterForm(self.kind.title, fields, texts, self._checked, self.zone, self.today)
-        ask_in_dialog(self, form, self._begin)
+        if (query := await self.app.push_screen_wait(form)) is not None:
+            self._begin(query)
 
     def _checked(self, texts: Mapping[str, str]) -> Checked:
         if self.desk is None:
@@ -458,7 +459,7 @@ class LookupScreen(TableScreen):
         """Open another kind of record, with the e-mail of the sub-account under the cursor, if any."""
         uid = getattr(self.rows_table.cursor.record, "uid", None)
         if table != self.kind.name:
-            self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None))
+            self.trade_app.open_lookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None)
 
     async def action_back(self) -> None:
         """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""

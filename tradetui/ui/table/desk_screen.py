@@ -11,12 +11,11 @@ from textual import events, on
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.tables.time_format import moment_text
 from tradetui.ui.app_protocols import (
-    OpenAlerts,
-    OpenCreation,
-    OpenJournal,
-    OpenLookup,
-    OpenMoney,
-    OpenScreenList,
+    ALERTS_SCREEN,
+    ASK_FOR_SCREEN,
+    JOURNAL_SCREEN,
+    MONEY_SCREEN,
+    OPEN_CREATION,
     TradingApp,
     trading_app,
 )
@@ -148,19 +147,23 @@ class DeskScreen(StyledOnce[None]):
                 line.say(sentence)
 
     def action_create(self) -> None:
-        self.post_message(OpenCreation())
+        if self.desk is not None and self.desk.creation is not None:
+            OPEN_CREATION(self.app, self.desk.creation, None)
 
     def action_lookup(self, table: str) -> None:
-        self.post_message(OpenLookup(table))
+        self.trade_app.open_lookup(table)
 
     def action_screens(self) -> None:
-        self.post_message(OpenScreenList())
+        # A worker of the application: opening a screen may close this one.
+        self.app.run_worker(ASK_FOR_SCREEN(self))
 
     def action_journal(self) -> None:
-        self.post_message(OpenJournal())
+        self.app.push_screen(JOURNAL_SCREEN(self.trade_app.settings))
 
     def action_alerts(self) -> None:
-        self.post_message(OpenAlerts())
+        self.app.push_screen(ALERTS_SCREEN(self.trade_app.settings))
 
     def action_money(self) -> None:
-        self.post_message(OpenMoney())
+        if self.desk is not None:
+            now_ms = self.desk.client.server_clock.now_ms
+            self.app.push_screen(MONEY_SCREEN(self.trade_app.settings, now_ms))

@@ -8,14 +8,14 @@ from datetime import UTC, tzinfo
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final, Generic
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import Input
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
-from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
+from tradetui.ui.app_protocols import COLUMNS_DIALOG, DATES_DIALOG, DETAIL_SCREEN, EXPORT_DIALOG, SORT_DIALOG
 from tradetui.ui.key_bindings.actions import Action, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.key_queue import LineBox
@@ -154,18 +154,19 @@ class TableScreen(DeskScreen):
 
     def open_row(self, row_id: str, record: object) -> None:
         """Open the rows behind a row: by default all of its fields."""
-        self.post_message(OpenDetail(self.subject, row_id, record, self.zone, self.feed_name))
+        self.app.push_screen(DETAIL_SCREEN(self.subject, row_id, record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
+        self._ask_for_sort(self.table)
+
+    @work
+    async def _ask_for_sort(self, table: RecordTable[object]) -> None:
         """Ask which column to sort by; the sorted one is reversed."""
-        table = self.table
-
-        def sort_by(column: str | None) -> None:
-            self._sort_table(table, None if column is None else table.sort_filter.next_sort(column))
-
-        keys = bound_keys(Action.SORT, self._settings.keys)
-        columns, under_cursor = table.columns, table.model.cursor_column.id
-        self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort_filter.sort, keys, sort_by))
+        keys, under_cursor = bound_keys(Action.SORT, self._settings.keys), table.model.cursor_column.id
+        dialog = SORT_DIALOG(self.subject, table.columns, under_cursor, table.sort_filter.sort, keys)
+        column = await self.app.push_screen_wait(dialog)
+        if column is not None:
+            self._sort_table(table, table.sort_filter.next_sort(column) if column else None)
 
     def action_sort_reverse(self) -> None:
         sort = self.table.sort_filter.sort
@@ -203,34 +204,42 @@ class TableScreen(DeskScreen):
         """The table whose columns and order are chosen and remembered; None where neither is."""
         return TABLES.get(self.screen_name)
 
-    def action_columns(self) -> None:
+    @work
+    async def action_columns(self) -> None:
         table, kind = self.table, TABLES[self.screen_name]
-
-        def show(choice: TableChoice) -> None:
+        before = self.trade_app.preferences.table(kind.name)
+        dialog = COLUMNS_DIALOG(self.subject, kind.every_column, table.default_columns, before)
+        choice = await self.app.push_screen_wait(dialog)
+        if choice is not None:
             self.trade_app.remember_table(kind.name, choice)
             show_choice(table, kind, choice)
             self.refresh_states()
-
-        self.post_message(OpenColumns(kind, table.default_columns, self.subject, show))
 
     @property
     def export_name(self) -> str:
         return self.screen_name
 
-    def ask_for_dates(
-        self, before: DateFilter | None, chosen: Callable[[DateFilter | None], None], *, days_of: tzinfo | None = None
+    @work
+    async def ask_for_dates(
+        self, before: DateFilter | None, show: Callable[[DateFilter | None], None], *, days_of: tzinfo | None = None
     ) -> None:
-        """Ask for dates and symbols of the rows; with `days_of`, only for whole days of that zone."""
+        """Ask for dates and symbols of the rows, and show them, None for all; `days_of` refuses times of its days."""
         zone, whole_days = days_of or self.zone, days_of is not None
-        self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, zone, chosen, whole_days))
+        dialog = DATES_DIALOG(self.subject.lower(), before, self.now_ms, zone, whole_days)
+        dates = await self.app.push_screen_wait(dialog)
+        if dates is not None:
+            show(dates if dates.texts else None)
 
     @property
     def exported_rows(self) -> RowSource[object]:
         return self.table.rows
 
-    def action_export(self) -> None:
-        message = OpenExport(self.exported_rows, self.table.columns, self.export_name, self.subject.lower())
-        self.post_message(message)
+    @work
+    async def action_export(self) -> None:
+        rows, columns = self.exported_rows, self.table.columns
+        dialog = EXPORT_DIALOG(self.desk, rows, columns, self.export_name, self.subject.lower())
+        if (sentence := await self.app.push_screen_wait(dialog)) is not None:
+            notify(self.app, f"{sentence}.", seconds=8)
 
     def action_copy_cell(self) -> None:
         self.trade_app.copy(self.table.model.cell_text(), self.table.model.cursor_column.title)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from textual import getters, on
+from textual import getters, on, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -40,7 +40,7 @@ from tradetui.desk.creation import (
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State
 from tradetui.desk.settings import Environment
-from tradetui.ui.app_protocols import ask_in_dialog, trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import (
     ARMS_S,
     TOO_SOON,
@@ -289,13 +289,13 @@ class ResultDialog(IssuedKeysDialog):
         await self._show()
 
     @on(Button.Pressed, "#release")
-    def _release(self) -> None:
+    @work(exit_on_error=False)
+    async def _release(self) -> None:
         created = self._created
         dialog = ReleaseDialog(TITLES[created.kind], created.sentence, created.kind, created.next)
-        ask_in_dialog(self, dialog, lambda why: self.run_worker(self._released(why), exit_on_error=False))
-
-    async def _released(self, why: str) -> None:
-        if await show_release(self.app, self._creation.release(self._created.intent, why), self._created.kind):
+        if (why := await self.app.push_screen_wait(dialog)) is None:
+            return
+        if await show_release(self.app, self._creation.release(created.intent, why), created.kind):
             self.dismiss()
 
 
@@ -312,7 +312,8 @@ async def _choose(app: App[Any], creation: Creation) -> None:
     with suppress(KeyStoreUnusable):
         if len(names) > 1 and not await creation.keys.entries():
             names.remove(ISSUED_KEYS)
-    ask_in_dialog(app, ChoiceDialog("Create", names), lambda index: _open_named(app, creation, names[index]))
+    if (index := await app.push_screen_wait(ChoiceDialog("Create", names))) is not None:
+        _open_named(app, creation, names[index])
 
 
 def _open_named(app: App[Any], creation: Creation, name: str) -> None:
@@ -428,10 +429,13 @@ class CreationForm(ParameterForm[None]):
     def confirm(self) -> None:
         request = check_form(self._kind, self._texts()).request
         if request is not None:
-            ask_in_dialog(self, ReviewDialog(self._creation, request), self._reviewed)
+            self.run_worker(self._review(request))
 
-    def _reviewed(self, created: CreationStatus) -> None:
-        """Replace the form by the result; after a refusal it stays behind the result, to be corrected."""
+    async def _review(self, request: CreationRequest) -> None:
+        """Show the review, which sends; replace the form by the result. A refused form stays, to be corrected."""
+        created = await self.app.push_screen_wait(ReviewDialog(self._creation, request))
+        if created is None:
+            return
         result = ResultDialog(self._creation, created, is_new=True)
         if created.state is State.REJECTED:
             self.app.push_screen(result)
@@ -439,8 +443,13 @@ class CreationForm(ParameterForm[None]):
             self.app.call_later(self.app.switch_screen, result)
 
     def action_cancel(self) -> None:
-        if not any(any(row.values()) for row in self._texts()):
+        if any(any(row.values()) for row in self._texts()):
+            self._ask_to_leave()
+        else:
             self.dismiss()
-            return
+
+    @work
+    async def _ask_to_leave(self) -> None:
         question = "Everything typed here is discarded; nothing was sent."
-        ask_in_dialog(self, ConfirmDialog("Leave the form", question, "Leave"), lambda _: self.dismiss())
+        if await self.app.push_screen_wait(ConfirmDialog("Leave the form", question, "Leave")):
+            self.dismiss()

@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual import events, getters, on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -24,7 +24,7 @@ from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.trading.positions import Position
-from tradetui.ui.app_protocols import ask_in_dialog, trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, DimmingScreen, LockingDialog, with_unlock_binding
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import (
@@ -432,11 +432,6 @@ class ReversalDialog(LockingDialog[None]):
         self.cancel_button.focus()
 
 
-def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) -> None:
-    dialog = SymbolDialog(lambda name: _leg_to_name(Target.named(name), desk.positions.snapshot.rows))
-    ask_in_dialog(app, dialog, lambda name: chosen(Target.named(name)))
-
-
 def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
     """The text to type if both legs of a symbol are open and only the symbol was given; else empty."""
     legs = {position.is_long for position in positions if position.symbol == target.symbol}
@@ -445,14 +440,14 @@ def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
     return f"Both sides are held: type {target.symbol} LONG or {target.symbol} SHORT."
 
 
-class SymbolDialog(DimmingScreen[str | None]):
-    """Returns the text in capitals, None if nothing was typed; it stays open and shows what `objection` says of it."""
+class SymbolDialog(DimmingScreen[Target | None]):
+    """Returns the target, None if nothing was typed; where both sides are held, it stays open until one is named."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
 
-    def __init__(self, objection: Callable[[str], str]) -> None:
+    def __init__(self, desk: Desk) -> None:
         super().__init__(classes="dialog")
-        self._objection = objection
+        self._desk = desk
 
     def compose(self) -> ComposeResult:
         with self.framed("Reverse which symbol?", "Enter shows the reversal · Esc back"):
@@ -462,7 +457,8 @@ class SymbolDialog(DimmingScreen[str | None]):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         name = " ".join(event.value.upper().split())
-        if name and (objection := self._objection(name)):
+        target = Target.named(name) if name else None
+        if target is not None and (objection := _leg_to_name(target, self._desk.positions.snapshot.rows)):
             self.query_one(".reason", Static).update(sanitized(objection))
             return
-        self.dismiss(name or None)
+        self.dismiss(target)
