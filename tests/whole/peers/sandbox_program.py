@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -13,8 +14,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from pydantic import SecretStr
+
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE
+from tradetui.exchange import Credentials, ExchangeReader
 
 ROOT = Path(__file__).parents[3]
 
@@ -52,3 +56,17 @@ def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, A
     output.seek(0)
     rows: list[dict[str, Any]] = json.load(output)
     return rows
+
+
+def unified_rows(server: dict[str, Any], method: str, **parameters: Any) -> list[dict[str, Any]]:
+    """The rows that a method of our own client for interface v3 receives, of the unified account."""
+    key = key_of(server, "unified")
+    credentials = Credentials(key["api_key"], SecretStr(key["secret"]), SecretStr(key["passphrase"]))
+
+    async def read() -> list[dict[str, Any]]:
+        async with ExchangeReader(credentials, server["base_url"]) as client:
+            reply = await getattr(client.unified, method)(**parameters)
+            assert not reply.undecodable_rows and not reply.left_out and not reply.unreadable
+            return [dict(row.received) for row in reply.rows]
+
+    return asyncio.run(read())

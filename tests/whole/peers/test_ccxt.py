@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
-from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show, unified_rows
 
 ROOT = Path(__file__).parents[3]
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
@@ -30,9 +30,11 @@ def server() -> Iterator[dict[str, Any]]:
         yield running
 
 
-def ask(server: dict[str, Any], question: Callable[[Any], Awaitable[Any]], **changed: Any) -> Any:
+def ask(
+    server: dict[str, Any], question: Callable[[Any], Awaitable[Any]], account: str = "hedge", **changed: Any
+) -> Any:
     async def run() -> Any:
-        key = key_of(server, "hedge")
+        key = key_of(server, account)
         client = ccxt().bitget(
             {"apiKey": key["api_key"], "secret": key["secret"], "password": key["passphrase"], **changed}
         )
@@ -144,3 +146,67 @@ def test_too_many_calls_are_a_rate_limit_error(server: dict[str, Any]) -> None:
     # Its table of codes has 429 as DDoSProtection, the same error as for the live exchange.
     with pytest.raises((ccxt().RateLimitExceeded, ccxt().DDoSProtection)):
         ask(server, many)
+
+
+# It finds out by itself that an account is unified, and then reads interface v3.
+
+
+def test_a_unified_accounts_balances(server: dict[str, Any]) -> None:
+    balance = ask(server, lambda client: client.fetch_balance({"type": "swap"}), "unified")
+    (account,) = unified_rows(server, "assets")
+    for coin in account["assets"]:
+        assert same(balance[coin["coin"]]["total"], coin["equity"])
+        assert same(balance[coin["coin"]]["free"], coin["available"])
+
+
+def test_a_unified_accounts_orders(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_open_orders("BTC/USDT:USDT"), "unified")
+    ours = {row["orderId"]: row for row in unified_rows(server, "orders", category="USDT-FUTURES", symbol="BTCUSDT")}
+    assert {order["id"] for order in theirs} == set(ours) != set()
+    for order in theirs:
+        row = ours[order["id"]]
+        assert same(order["price"], row["price"]) and same(order["filled"], row["cumExecQty"])
+        assert (order["side"], order["reduceOnly"]) == (row["side"], row["reduceOnly"] == "YES")
+
+
+def test_a_unified_accounts_fills(server: dict[str, Any]) -> None:
+    question = {"category": "USDT-FUTURES"}
+    theirs = ask(server, lambda client: client.fetch_my_trades("BTC/USDT:USDT", params=question), "unified")
+    ours = {row["execId"]: row for row in unified_rows(server, "fills", **question) if row["symbol"] == "BTCUSDT"}
+    assert {trade["id"] for trade in theirs} == set(ours) != set()
+    for trade in theirs:
+        row = ours[trade["id"]]
+        assert same(trade["amount"], row["execQty"]) and same(trade["cost"], row["execValue"])
+        assert (trade["side"], trade["timestamp"]) == (row["side"], int(row["createdTime"]))
+
+
+def test_a_unified_accounts_positions_and_round_trips(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_positions(), "unified")
+    rows = unified_rows(server, "positions", category="USDT-FUTURES")
+    ours = {(row["symbol"], row["posSide"]): row for row in rows}
+    assert {(position["info"]["symbol"], position["side"]) for position in theirs} == set(ours) != set()
+    for position in theirs:
+        row = ours[position["info"]["symbol"], position["side"]]
+        assert same(position["contracts"], row["total"]) and same(position["entryPrice"], row["avgPrice"])
+        assert position["hedged"] and (position["liquidationPrice"] is None or float(row["liquidationPrice"]) > 0)
+    past = ask(server, lambda client: client.fetch_positions_history(["BTC/USDT:USDT"]), "unified")
+    closed = unified_rows(server, "closed_positions", category="USDT-FUTURES", symbol="BTCUSDT")
+    realised = {row["positionId"]: row["cumRealisedPnl"] for row in closed}
+    assert {position["id"] for position in past} == set(realised) != set()
+    assert all(same(position["realizedPnl"], realised[position["id"]]) for position in past)
+
+
+def test_a_unified_accounts_triggers(server: dict[str, Any]) -> None:
+    theirs = ask(
+        server,
+        lambda client: client.fetch_canceled_and_closed_orders("BTC/USDT:USDT", params={"trigger": True}),
+        "unified",
+    )
+    rows = unified_rows(server, "triggers", category="USDT-FUTURES")
+    ours = {row["orderId"]: row for row in rows if row["symbol"] == "BTCUSDT"}
+    assert {order["id"] for order in theirs} == set(ours) != set()
+    for order in theirs:
+        row = ours[order["id"]]
+        assert same(order["amount"] or 0, row["qty"]), "none for a stop of the whole position"
+        for price, name in (("takeProfitPrice", "takeProfit"), ("stopLossPrice", "stopLoss")):
+            assert (order[price] is None) is (not row[name]) and (not row[name] or same(order[price], row[name]))

@@ -12,13 +12,14 @@ from typing import Any, Protocol
 import pytest
 
 from tests.optional_packages import absent
-from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show, unified_rows
 
 ROOT = Path(__file__).parents[3]
 NODE = Path(__file__).parent / "node"
 DAY_MS = 86_400_000
 USDT = {"productType": "USDT-FUTURES"}
 BTC = {**USDT, "symbol": "BTCUSDT"}
+CATEGORY = {"category": "USDT-FUTURES"}
 
 
 class NodeClient(Protocol):
@@ -154,3 +155,35 @@ def test_too_many_calls(node: NodeClient) -> None:
     refused = [result for result in results if "refused" in result]
     assert {(result["status"], result["refused"]["code"]) for result in refused} == {(429, "429")}
     assert len(refused) >= 12 - 2 * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "method"),
+    [
+        ("getBalances", None, "assets"),
+        ("getAccountSettings", None, "settings"),
+        ("getAccountInfo", None, "key"),
+        ("getCurrentPosition", CATEGORY, "positions"),
+        ("getPositionHistory", CATEGORY, "closed_positions"),
+        ("getUnfilledOrders", CATEGORY, "orders"),
+        ("getTradeFills", {**CATEGORY, "limit": "37"}, "fills"),
+        ("getHistoryStrategyOrders", {**CATEGORY, "type": "tpsl"}, "triggers"),
+        ("getUnfilledStrategyOrders", CATEGORY, "live_triggers"),
+    ],
+)
+def test_the_same_rows_of_a_unified_account(
+    node: NodeClient, server: dict[str, Any], name: str, parameters: dict[str, str] | None, method: str
+) -> None:
+    (result,) = node("unified", [(name, parameters)], unified=True)
+    data = result["reply"]["data"]
+    theirs = data if isinstance(data, list) else data.get("list", [data])
+    assert theirs and unified_rows(server, method, **parameters or {}) == theirs
+
+
+def test_its_errors_of_a_unified_account(node: NodeClient) -> None:
+    calls = [("getCurrentPosition", {"category": "SPOT"}), ("getTradeFills", {"cursor": "abc"})]
+    results = node("unified", calls, unified=True)
+    assert {(result["status"], result["refused"]["code"]) for result in results} == {(400, "400172")}
+    for changed, code in (({}, "40084"), ({"apiSecret": "wrong"}, "40084"), ({"apiKey": "bg_nobody"}, "40037")):
+        (result,) = node("hedge", [("getBalances", None)], unified=True, **changed)
+        assert (result["status"], result["refused"]["code"]) == (400, code)

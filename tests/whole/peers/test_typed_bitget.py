@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
-from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show, unified_rows
 
 typed_bitget = import_optional("typed_bitget")
 exc = import_optional("typed_bitget.core.exc")
@@ -29,7 +29,7 @@ def server() -> Iterator[dict[str, Any]]:
         yield running
 
 
-def ask(server: dict[str, Any], name: str, call: Call, **changed: str) -> Any:
+def ask(server: dict[str, Any], name: str, call: Call, interface: str = "classic", **changed: str) -> Any:
     """What a call of the typed client gives for one of the sandbox's keys."""
 
     async def run() -> Any:
@@ -39,7 +39,7 @@ def ask(server: dict[str, Any], name: str, call: Call, **changed: str) -> Any:
         )
         client.http_client.base_url = server["base_url"]
         async with client.http_client:
-            return await call(client.classic)
+            return await call(getattr(client, interface))
 
     return asyncio.run(run())
 
@@ -207,3 +207,68 @@ def test_its_errors(server: dict[str, Any]) -> None:
         ask(server, "hedge", accounts, passphrase="wrongwrong")
     with pytest.raises(exc.AccountModeMismatch, match="40085"):
         ask(server, "unified", accounts)
+    with pytest.raises(exc.AccountModeMismatch, match="40084"):
+        ask(server, "hedge", lambda uta: uta.account.assets(), "uta")
+    with pytest.raises(exc.BadRequest, match="400172"):
+        ask(server, "unified", lambda uta: uta.trade.order.fills("USDT-FUTURES", limit=101), "uta")
+
+
+UNIFIED: list[tuple[str, Call, tuple[str, ...]]] = [
+    (
+        "positions",
+        lambda uta: uta.position.current_positions("USDT-FUTURES"),
+        ("total", "available", "avgPrice", "unrealisedPnl", "liquidationPrice", "totalFunding"),
+    ),
+    (
+        "closed_positions",
+        lambda uta: uta.position.history_positions("USDT-FUTURES"),
+        ("netProfit", "cumRealisedPnl", "totalFunding", "openFeeTotal", "closeFeeTotal"),
+    ),
+    (
+        "orders",
+        lambda uta: uta.trade.order.unfilled("USDT-FUTURES"),
+        ("price", "qty", "cumExecQty", "avgPrice"),
+    ),
+    (
+        "fills",
+        lambda uta: uta.trade.order.fills("USDT-FUTURES"),
+        ("execPrice", "execQty", "execValue", "execPnl"),
+    ),
+    ("triggers", lambda uta: uta.strategy.history("USDT-FUTURES"), ("qty",)),
+    ("live_triggers", lambda uta: uta.strategy.unfilled("USDT-FUTURES"), ("qty",)),
+]
+"""Our method, the client's call, and figures to compare."""
+
+
+@pytest.mark.parametrize(("method", "call", "figures"), UNIFIED, ids=[method for method, _, _ in UNIFIED])
+def test_rows_of_a_unified_account_are_valid_to_the_last_field(
+    server: dict[str, Any], method: str, call: Call, figures: tuple[str, ...]
+) -> None:
+    reply = ask(server, "unified", call, "uta")
+    rows = reply if isinstance(reply, list) else reply["list"]
+    ours = unified_rows(server, method, category="USDT-FUTURES")
+    assert len(rows) == len(ours) > 0
+    for row, our in zip(rows, ours, strict=True):
+        texts = {name: value for name, value in row.items() if isinstance(value, str)}
+        assert texts and texts == {name: our[name] for name in texts}
+        assert same_figures(row, our, figures)
+        assert round(row["createdTime"].timestamp() * 1000) == int(our["createdTime"])
+
+
+def test_fills_of_every_category_are_valid(server: dict[str, Any]) -> None:
+    fills = ask(server, "unified", lambda uta: uta.trade.order.fills_paged(limit=50), "uta")
+    assert {fill["category"] for fill in fills} == {"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES", "SPOT"}
+    assert len({fill["execId"] for fill in fills}) == len(fills) > 700
+
+
+def test_a_unified_account_its_settings_and_its_key(server: dict[str, Any]) -> None:
+    (ours,) = unified_rows(server, "assets")
+    account = ask(server, "unified", lambda uta: uta.account.assets(), "uta")
+    assert same_figures(account, ours, ("accountEquity", "usdtEquity", "effEquity", "mmr", "imr", "mgnRatio"))
+    for coin, our in zip(account["assets"], ours["assets"], strict=True):
+        assert coin["coin"] == our["coin"]
+        assert same_figures(coin, our, ("equity", "usdValue", "balance", "available", "debt", "locked"))
+    (settings,) = unified_rows(server, "settings")
+    assert ask(server, "unified", lambda uta: uta.account.settings(), "uta") == settings
+    key = ask(server, "unified", lambda uta: uta.account.info(), "uta")
+    assert (key["userId"], key["permissions"]) == (key_of(server, "unified")["uid"], ["uta_mgt", "uta_trade"])
