@@ -73,7 +73,7 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
         is_complete, remarks = printed()
         assert (is_complete, requests) == (False, 0)
         reason = "before your binding" if is_refused else "a row of theirs cannot be read"
-        assert "some fills of USDT-FUTURES in this period were not given when they were asked for at" in remarks
+        assert "the exchange refused some fills of USDT-FUTURES in this period at" in remarks
         assert reason in remarks
     (file,) = (tmp_path / "data").glob("**/archive.sqlite")
     with closing(sqlite3.connect(file)) as connection, connection:
@@ -93,7 +93,7 @@ def test_when_fills_are_asked_for_again_is_right_over_a_change_of_the_clocks(
     archive_reading._incomplete_types(Archive(None), (), 0, refused_ms, ZoneInfo("Europe/Berlin"))
     sentence = capsys.readouterr().err
     assert "asked for at 02:30 CEST" in sentence
-    assert "asked for again after 04:30 CET" in sentence
+    assert "requested again after 04:30 CET" in sentence
 
 
 @pytest.mark.parametrize("times", [1, 1_000])

@@ -255,7 +255,7 @@ def test_what_an_archive_misses_of_a_period_is_read_and_goes_on_where_it_stopped
         assert main(["show", "pnl", *since, "--json"]) == DONE
     printed = capsys.readouterr()
     assert not all(row["complete"] for row in json.loads(printed.out))
-    assert "what the archive lacks of this period could not be read: The exchange is busy" in printed.err
+    assert "missing parts of this period could not be read: The exchange is busy" in printed.err
     assert "some fills of this period are not read yet" in printed.err
     kept = _fills_kept(tmp_path)
     assert shown(capsys, "pnl", *since) == expected["pnl"]
@@ -308,7 +308,7 @@ def test_an_interrupted_reading_loses_nothing_and_offline_the_archive_answers(
     assert shown(capsys, "pnl", "--since", "1d", *UNTIL)
     printed, remarks = offline("--since", "45d")
     assert not all(row["complete"] for row in json.loads(printed))
-    assert "what the archive lacks of this period could not be read" in remarks
+    assert "missing parts of this period could not be read" in remarks
     assert shown(capsys, "pnl", *since) == expected
     assert json.loads(offline("--since", "45d")[0]) == expected
     assert _fills_kept(tmp_path) > kept

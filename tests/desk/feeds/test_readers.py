@@ -320,7 +320,7 @@ async def test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held(
     reader = positions(client)
     reading = await reader.read()
     assert not reading.rows
-    assert reading.note.startswith("what is held of BTCUSDT is not certain: tradeSide 'merge' is not known")
+    assert reading.note.startswith("the position in BTCUSDT is not certain: tradeSide 'merge' is not known")
     held = Held((), (), doubts=reader.doubts)
     assert held.doubt("btcusdt") == "tradeSide 'merge' is not known"
     assert not held.doubt("ETHUSDT")

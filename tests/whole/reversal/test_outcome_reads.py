@@ -185,11 +185,11 @@ async def test_a_preview_says_that_orders_and_stops_which_cannot_be_read_are_mis
         first = await on.execution.preview(LONG)
         assert first.plan is not None and first.resting == ()
         assert first.estimates is not None and first.estimates.stop is None, "one may be among them"
-        assert first.plan.assumptions[0] == "3 rows of orders and stops cannot be read: what they do is not shown"
+        assert first.plan.assumptions[0] == "3 rows of orders and stops cannot be read: their effect is not shown"
         answers_with(monkeypatch, PENDING, add_unreadable)
         again = await on.execution._market_state.reread(first)
         assert again.plan is not None
-        assert again.plan.assumptions[0] == "5 rows of orders and stops cannot be read: what they do is not shown"
+        assert again.plan.assumptions[0] == "5 rows of orders and stops cannot be read: their effect is not shown"
 
 
 @BOTH_EXTENTS

@@ -42,8 +42,8 @@ from tradetui.wire.product_types import ProductType
 REFUSED_FOR_MS: Final = 3 * HOUR_MS
 """Fills are not requested again for this long after a refusal."""
 _FILLS_REFUSED: Final = (
-    "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M %Z}: {}. "
-    "They are asked for again after {:%H:%M %Z}, or now with --fresh."
+    "tradetui: the exchange refused some fills of {} in this period at {:%H:%M %Z}: {}. "
+    "They are requested again after {:%H:%M %Z}, or now with --fresh."
 )
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _BOOKING: Final = "working out results"
@@ -118,7 +118,7 @@ def _complete(profile: OpenProfile, archive: Archive, since: int, until: int) ->
         if incomplete or behind:
             asyncio.run(read())
     except ExchangeError as problem:
-        say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
+        say(f"tradetui: missing parts of this period could not be read: {problem}")
 
 
 def _incomplete_types(

@@ -119,9 +119,7 @@ class BittyTaxWriter:
             )
         if self.unknown:
             listed = ", ".join(f"{count} {what}" for what, count in self.unknown.most_common())
-            remarks.append(
-                f"What these are for taxes is not known, so they are left out; enter them by hand: {listed}."
-            )
+            remarks.append(f"The tax type of these is not known, so they are left out; enter them by hand: {listed}.")
         if self.incomplete:
             fills = counted(self.incomplete, "fill")
             remarks.append(f"the exchange gave no fee or no profit for {fills}; enter it by hand.")

@@ -130,13 +130,13 @@ def option_name(name: str) -> str:
 
 
 _PNL_HELP: Final = (
-    "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
+    "Results of closing trades: before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
     "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
     "day of the order's last fill. funding is null where it cannot be read, and not in net then. complete is false "
     "where fills of the row's period are not read, lie before what the exchange kept, or came without their fee or "
     "profit, which is not in the figures then; a period that lasts until now counts as read for two minutes. "
-    "unexplained is what the wallet moved by beyond net and transfers; null by symbol, and where not all fills and "
-    "bills of it are read."
+    "unexplained is the change of the wallet beyond net and transfers; null by symbol, and where fills or bills "
+    "are not read."
 )
 _TRIPS_HELP: Final = (
     "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "

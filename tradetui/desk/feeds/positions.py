@@ -105,9 +105,9 @@ class PositionsReader:
             rows = [_doubted(row) for row in rows] if contradiction else rows
         else:
             contradiction = ""
-        doubts = [f"what is held of {symbol} is not certain: {doubt}" for symbol, doubt in self.doubts.items()]
+        doubts = [f"the position in {symbol} is not certain: {doubt}" for symbol, doubt in self.doubts.items()]
         if contradiction:
-            doubts.append(f"what is held in hedge mode is not certain: {earlier_contradiction(contradiction)}")
+            doubts.append(f"positions in hedge mode are not certain: {earlier_contradiction(contradiction)}")
         steady_histories = (history for history in self._histories.values() if not history.corrections.unsteady)
         corrections = filter(None, (history.correction for history in steady_histories))
         marks_are_live = bool(rows) and all(row.market.mark_is_live for row in rows)

@@ -414,7 +414,7 @@ def _unread_rows(held: Held) -> str:
 def _not_shown(unread: int) -> Iterator[str]:
     """Describe the unreadable orders and stops of a preview."""
     if unread:
-        yield f"{counted(unread, 'row')} of orders and stops cannot be read: what they do is not shown"
+        yield f"{counted(unread, 'row')} of orders and stops cannot be read: their effect is not shown"
 
 
 def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_from: str, coin: str | None) -> str:
