@@ -80,7 +80,7 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
         connection.execute("UPDATE refused_hole SET at_ms = at_ms - ?", (REFUSED_FOR_MS,))
     is_complete, remarks = printed()
     assert is_complete
-    assert "not given" not in remarks
+    assert "refused some fills" not in remarks
 
 
 def test_when_fills_are_asked_for_again_is_right_over_a_change_of_the_clocks(
@@ -92,7 +92,7 @@ def test_when_fills_are_asked_for_again_is_right_over_a_change_of_the_clocks(
     monkeypatch.setattr(SystemClock, "wall_ms", lambda _: refused_ms + 60_000)
     archive_reading._incomplete_types(Archive(None), (), 0, refused_ms, ZoneInfo("Europe/Berlin"))
     sentence = capsys.readouterr().err
-    assert "asked for at 02:30 CEST" in sentence
+    assert "in this period at 02:30 CEST" in sentence
     assert "requested again after 04:30 CET" in sentence
 
 
