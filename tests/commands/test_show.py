@@ -578,6 +578,15 @@ def test_the_demo_shows_the_product_types_that_were_asked_for(tmp_path: Any) -> 
     assert "BTCUSD " in file.read_text() and "BTCUSDT" not in file.read_text()
 
 
+def test_the_demo_opens_its_unified_account(tmp_path: Any, capsys: Capture) -> None:
+    file = tmp_path / "picture.txt"
+    arguments = ["demo", "--unified", "--screenshot", str(file), "--size", "120x36", "--after", "2"]
+    assert main(arguments) == DONE
+    assert "unified" in file.read_text()
+    assert main([*arguments, "--profile", "hedge"]) == USAGE
+    assert "--unified opens the account unified, not 'hedge'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("flag", "value", "remedy"),
     [

@@ -39,7 +39,13 @@ _ACCOUNTS = (
 
 def run(args: argparse.Namespace) -> int:
     """Show the program on the screen, or draw one picture of it into a file; raises ConfigurationError."""
-    name = args.profile or _ACCOUNTS[0]
+    if args.unified and args.profile not in (None, "unified"):
+        raise ConfigurationError(
+            f"--unified opens the account unified, not {args.profile!r}",
+            location="--unified, --profile",
+            remedy="Leave one of them out.",
+        )
+    name = "unified" if args.unified else args.profile or _ACCOUNTS[0]
     if name not in _ACCOUNTS:
         raise ConfigurationError(
             f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(_ACCOUNTS)}."
