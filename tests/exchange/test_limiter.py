@@ -14,6 +14,7 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.rate_limit.quota import COOLING_S, LOST_S
+from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.looptime
 
@@ -72,6 +73,19 @@ async def test_a_lost_reply_holds_its_permit_past_the_time_out() -> None:
     held.unanswered()
     await permits.acquire(endpoint, Priority.INTERACTIVE)
     assert now() == pytest.approx(5 + LOST_S, abs=1e-3)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+async def test_a_limit_of_more_than_a_second_keeps_its_permit_for_as_long(lost: bool) -> None:
+    permits, endpoint = budget(), CATALOGUE["futures.subaccount_assets"]
+    held = await permits.acquire(endpoint, Priority.FEED)
+    await asyncio.sleep(0.3)
+    if lost:
+        held.unanswered()
+    else:
+        held.replied()
+    await permits.acquire(endpoint, Priority.FEED)
+    assert now() == pytest.approx(0.3 + 9 + (LOST_S if lost else COOLING_S), abs=1e-3)
 
 
 async def test_an_unused_permit_is_back_at_once_and_a_permit_ends_only_once() -> None:

@@ -97,7 +97,9 @@ def test_each_endpoint_is_a_coroutine_that_says_all_of_it(endpoint: Endpoint) ->
         assert required is parameter.required
     text = inspect.getdoc(method) or ""
     assert (f"Endpoint {endpoint.number}:" if endpoint.core else "Beyond the interface:") in text
-    assert f"{endpoint.method} {endpoint.path}, at most {endpoint.limit.per_second} calls a second" in text
+    limit = endpoint.limit
+    window = "a second" if limit.window_s == 1 else f"in {limit.window_s} seconds"
+    assert f"{endpoint.method} {endpoint.path}, at most {limit.calls} calls {window}" in text
     for parameter in parameters:
         assert f"{parameter.attribute}: {parameter.explanation}" in text
     assert "Decimal" in text and "InvalidRequest" in text

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from tests.sandbox.exchange_events import open_position
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
+from tests.wire.model_rows import ROWS
 from tradetui.sandbox.handlers.rules import BUSINESS_TYPES, GROUP_TYPES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 
@@ -262,3 +265,41 @@ def test_one_end_that_is_missing_is_three_months_away(reading: Caller, name: str
     without_start = times(endTime=end)
     assert without_start == times(startTime=NOW_MS - 90 * DAY_MS, endTime=end)
     assert without_start and max(without_start) <= end
+
+
+def created_subaccount(caller: Caller, name: str = "abcdefgh", owner: str = "hedge") -> str:
+    """A virtual sub-account of an account; gives its UID."""
+    body = [{"subAccountName": name, "passphrase": "Passphrase9", "label": "note"}]
+    return str(caller.post("subaccounts.create_batch", body, owner).rows[0]["subAccountUid"])
+
+
+def test_a_main_account_reads_the_futures_accounts_of_its_sub_accounts(fresh: Caller) -> None:
+    assert fresh.get("futures.subaccount_assets", **USDT).rows == []
+    uids = [created_subaccount(fresh, name) for name in ("abcdefgh", "ijklmnop")]
+    book = fresh.sandbox.exchange_state.book(uids[1], "USDT-FUTURES")
+    book.balances["USDT"] = Decimal("1000")
+    open_position(fresh.sandbox.exchange_state, uids[1], "BTCUSDT", "long", Decimal("0.05"))
+    empty, funded = fresh.get("futures.subaccount_assets", **USDT).rows
+    assert [str(row["userId"]) for row in (empty, funded)] == uids
+    assert Decimal(empty["assetList"][0]["usdtEquity"]) == 0
+    names = [key.name for key in fresh.sandbox.exchange_state.keys]
+    (own,) = fresh.get("futures.accounts", names[-1], **USDT).rows
+    (asset,) = funded["assetList"]
+    assert asset == {name: own[name] for name in asset}, "what the sub-account's own key reads"
+    assert set(asset) == set(ROWS["futures.subaccount_assets"]["assetList"][0])
+    assert fresh.get("futures.subaccount_assets", names[-1], **USDT).rows == [], "a sub-account has none"
+
+
+def test_sub_accounts_that_never_traded_have_no_assets_and_a_broker_may_not_ask(reading: Caller) -> None:
+    rows = reading.get("futures.subaccount_assets", "at-limits", **USDT).rows
+    assert len(rows) == 20 and all(row["assetList"] == [] for row in rows)
+    assert reading.get("futures.subaccount_assets", "broker", **USDT).code == "40014"
+    assert reading.get("futures.subaccount_assets").code == "40019"
+    assert Caller(core_only=True).get("futures.subaccount_assets", **USDT).status == 404
+
+
+def test_the_assets_of_sub_accounts_are_read_once_in_ten_seconds() -> None:
+    caller = Caller(limits=True)
+    for after_ms, code in ((0, "00000"), (9_999, "429"), (10_000, "00000"), (19_999, "429")):
+        caller.now_ms = NOW_MS + after_ms
+        assert caller.get("futures.subaccount_assets", **USDT).code == code, after_ms

@@ -123,7 +123,7 @@ def _endpoint(documented: DocumentedEndpoint, endpoint: Endpoint, document: Docu
 def _rate(text: str, endpoint: Endpoint) -> Iterator[str]:
     rates = [int(number) for number in re.findall(r"(\d+) (?:requests?|times?)/second", text)]
     copy_trader = endpoint.limit.copy_trader
-    if rates != [endpoint.limit.per_second] + ([copy_trader] if copy_trader is not None else []):
+    if rates != [endpoint.limit.calls] + ([copy_trader] if copy_trader is not None else []):
         yield f"limit {text!r} is documented, {endpoint.limit} is ours"
     if (copy_trader is not None) != ("copy trading traders" in text):
         yield "the copy traders' limit differs"

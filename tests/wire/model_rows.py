@@ -189,6 +189,24 @@ ROWS: dict[str, dict[str, Any]] = {
         "fees": "0",
         "billId": "1501234567890100000",
     },
+    "futures.subaccount_assets": {
+        "userId": "4100000041",
+        "assetList": [
+            {
+                "marginCoin": "USDT",
+                "locked": "12",
+                "available": "900",
+                "crossedMaxAvailable": "888",
+                "isolatedMaxAvailable": "888",
+                "maxTransferOut": "880",
+                "accountEquity": "905.5",
+                "usdtEquity": "905.5",
+                "btcEquity": "0.011",
+                "unrealizedPL": "5.5",
+                "coupon": "",
+            }
+        ],
+    },
     "futures.pending_orders": ORDER,
     "futures.fills": FILL,
     **UNIFIED_ROWS,

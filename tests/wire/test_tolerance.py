@@ -200,7 +200,8 @@ def test_permissions_as_object_list_or_text(permissions: object) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_null_payload_is_an_empty_history_and_no_answer_to_what_is_held_now(name: str, data: str) -> None:
     body = f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode()
-    if name in ("futures.accounts", "futures.pending_orders", "unified.assets", "unified.positions", "unified.orders"):
+    held_now = ("futures.accounts", "futures.subaccount_assets", "futures.pending_orders")
+    if name in (*held_now, "unified.assets", "unified.positions", "unified.orders"):
         with pytest.raises(UnreadableBody, match="is empty"):
             read_reply(CATALOGUE[name], body)
     elif CATALOGUE[name].law is not RowLaw.SINGLE:
@@ -221,7 +222,26 @@ def test_a_null_list_is_empty(name: str) -> None:
 
 def test_null_lists_in_rows_are_empty() -> None:
     assert one("broker.create_subaccount", {**ROWS["broker.create_subaccount"], "permList": None}).perm_list == ()
-    assert one("futures.accounts", {**ROWS["futures.accounts"], "assetList": None}).asset_list == ()
+    for name in ("futures.accounts", "futures.subaccount_assets"):
+        assert one(name, {**ROWS[name], "assetList": None}).asset_list == ()
+
+
+def test_the_equity_of_a_sub_account_is_read_under_both_documented_names() -> None:
+    row = ROWS["futures.subaccount_assets"]
+    (asset,) = row["assetList"]
+    renamed = {name: value for name, value in asset.items() if name != "accountEquity"} | {"equity": "905.5"}
+    whole, other = (
+        one("futures.subaccount_assets", row),
+        one("futures.subaccount_assets", {**row, "assetList": [renamed]}),
+    )
+    assert whole.asset_list[0].account_equity == other.asset_list[0].account_equity == Decimal("905.5")
+
+
+def test_a_sub_account_without_a_readable_equity_is_told_and_counts_as_no_zero() -> None:
+    row = ROWS["futures.subaccount_assets"]
+    (asset,) = row["assetList"]
+    record = one("futures.subaccount_assets", {**row, "assetList": [{**asset, "accountEquity": "n/a"}]})
+    assert record.asset_list == () and "assetList[0]" in record.unreadable
 
 
 def test_rows_under_an_unexpected_name_are_not_taken_for_none() -> None:

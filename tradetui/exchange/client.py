@@ -166,7 +166,8 @@ def _signature(request: type[Request[Any]], result: str) -> inspect.Signature:
 def _call(endpoint: Endpoint) -> str:
     limit, rule = endpoint.limit, endpoint.time
     whom = "account" if limit.scope == "uid" else "network address"
-    call = f"{endpoint.method} {endpoint.path}, at most {limit.per_second} calls a second for one {whom}."
+    window = "a second" if limit.window_s == 1 else f"in {limit.window_s} seconds"
+    call = f"{endpoint.method} {endpoint.path}, at most {limit.calls} calls {window} for one {whom}."
     return call if rule is None else f"{call}\n    A call spans at most {rule.span_text.rstrip(',')}."
 
 
@@ -197,6 +198,7 @@ class FuturesReading(EndpointArea):
     live_triggers = one_page(futures.LiveTriggersRequest)
     iter_live_triggers = every_page(futures.LiveTriggersRequest)
     account = one_page(futures_accounts.AccountSettingsRequest)
+    subaccount_assets = one_page(futures_accounts.SubaccountAssetsRequest)
     bills = one_page(futures_accounts.FuturesBillsRequest)
     iter_bills = every_page(futures_accounts.FuturesBillsRequest)
     closed_positions = one_page(futures_accounts.ClosedPositionsRequest)

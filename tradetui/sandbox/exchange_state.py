@@ -11,7 +11,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.account import Account, AccountMode
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
-from tradetui.sandbox.books.reply_rows import account_row, position_row
+from tradetui.sandbox.books.reply_rows import account_row, position_row, subaccount_asset
 from tradetui.sandbox.books.reversal import (
     MarketMoment,
     RequestedReversal,
@@ -120,6 +120,20 @@ class ExchangeState:
     def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
         book, marks = self.book(uid, product_type), self.moment.marks()
         return [account_row(book, coin, marks) for coin in book.balances]
+
+    def subaccount_assets(self, uid: str, product_type: str) -> list[Row]:
+        """Return the futures accounts of each virtual sub-account; raises Refusal for a product type or a broker."""
+        self.book(uid, product_type)
+        account = self.account(uid)
+        if account.kind == "broker":
+            raise Refusal("40014", "Incorrect permissions, a broker has no permission")
+        rows: list[Row] = []
+        for subaccount in account.virtual_subaccounts:
+            sub_uid = subaccount["subAccountUid"]
+            exists = sub_uid in self.accounts or sub_uid in self.account_factories
+            assets = self.futures_accounts(sub_uid, product_type) if exists else []
+            rows.append({"userId": int(sub_uid), "assetList": [subaccount_asset(row) for row in assets]})
+        return rows
 
     def positions(self, uid: str, product_type: str) -> list[Row]:
         book, marks = self.book(uid, product_type), self.moment.marks()

@@ -28,6 +28,7 @@ ENDPOINT_LABELS: Final[Mapping[str, str]] = {
     "futures.order_detail": "The order",
     "futures.live_triggers": "Waiting stops",
     "futures.account": "The account",
+    "futures.subaccount_assets": "Sub-account assets",
     "futures.bills": "Futures bills",
     "futures.closed_positions": "Closed positions",
     "futures.contracts": "Contract rules",

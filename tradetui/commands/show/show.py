@@ -203,7 +203,7 @@ _CELLS: Final[Mapping[str, Callable[[Endpoint], object]]] = {
     "path": lambda endpoint: endpoint.path,
     "core": lambda endpoint: endpoint.core,
     "interface": lambda endpoint: endpoint.interface,
-    "perSecond": lambda endpoint: endpoint.limit.per_second,
+    "perSecond": lambda endpoint: endpoint.limit.calls if endpoint.limit.window_s == 1 else endpoint.limit.per_second,
     "copyTrader": lambda endpoint: endpoint.limit.copy_trader,
     "scope": lambda endpoint: endpoint.limit.scope,
     "writes": lambda endpoint: endpoint.writes,

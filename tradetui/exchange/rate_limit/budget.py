@@ -2,7 +2,8 @@
 
 A call arrives at the exchange between its sending and its reply. The next call on the same permit is sent a second
 after that reply, so two uses of one permit are never within a second of each other *at the exchange*, whatever the
-network does to either. N permits therefore never put more than N calls into any sliding second there.
+network does to either. N permits therefore never put more than N calls into any sliding second there. Where an
+endpoint's limit counts over longer than a second, its permits rest for as long.
 
 Each process has one reservation at a time, made as soon as a permit's return is known, which is a second ahead: no
 process waits for another, none takes all, and the permit is used the moment it is free.
@@ -177,6 +178,7 @@ class Budget:
             feed=priority is Priority.FEED,
             writes=endpoint.writes,
             hold_s=hold_s,
+            window_s=endpoint.limit.window_s,
         )
 
     def limit(self, endpoint: Endpoint) -> int:
@@ -244,7 +246,7 @@ class Permit:
     def replied(self, remaining: int | None = None) -> None:
         """A reply came; `remaining` is what the exchange says is left of this second."""
         if (use := self._ended()) is not None:
-            self._queue.record_end(self._store.replied(use, remaining), COOLING_S)
+            self._queue.record_end(self._store.replied(use, remaining), COOLING_S + use.request.beyond_second_s)
 
     def refused(self, retry_after: float | None = None) -> None:
         """The exchange answered 429, perhaps naming seconds to wait."""

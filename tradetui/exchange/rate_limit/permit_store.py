@@ -41,7 +41,7 @@ class StoreUnusable(Exception):
 class PermitRequest(NamedTuple):
     """What a permit is asked for: under which key its endpoint counts, of how many permits, from which address.
 
-    `hold_s` is the longest the call may take.
+    `hold_s` is the longest the call may take, `window_s` the time over which the exchange counts this endpoint's calls.
     """
 
     key: str
@@ -51,6 +51,12 @@ class PermitRequest(NamedTuple):
     feed: bool
     writes: bool
     hold_s: float
+    window_s: float = WINDOW_S
+
+    @property
+    def beyond_second_s(self) -> float:
+        """By how much longer than after a call of other endpoints its permit comes back."""
+        return self.window_s - WINDOW_S
 
 
 class PermitUse(NamedTuple):
@@ -139,15 +145,18 @@ class MemoryPermits:
 
     def replied(self, use: PermitUse, remaining: int | None) -> asyncio.Future[EndpointState]:
         now = self._clock.monotonic()
-        return self._run(self._end, use, now, COOLING_S, arrived_by=now, remaining=remaining)
+        cools_s = COOLING_S + use.request.beyond_second_s
+        return self._run(self._end, use, now, cools_s, arrived_by=now, remaining=remaining)
 
     def refused(self, use: PermitUse, retry_after: float | None) -> asyncio.Future[EndpointState]:
         now = self._clock.monotonic()
-        return self._run(self._end, use, now, COOLING_S, arrived_by=now, pause=retry_after or WINDOW_S)
+        cools_s = COOLING_S + use.request.beyond_second_s
+        return self._run(self._end, use, now, cools_s, arrived_by=now, pause=retry_after or WINDOW_S)
 
     def unanswered(self, use: PermitUse) -> asyncio.Future[EndpointState]:
         now = self._clock.monotonic()
-        return self._run(self._end, use, now, LOST_S, arrived_by=now + LATE_S)
+        cools_s = LOST_S + use.request.beyond_second_s
+        return self._run(self._end, use, now, cools_s, arrived_by=now + LATE_S)
 
     def unused(self, use: PermitUse) -> asyncio.Future[EndpointState]:
         return self._run(self._end, use, self._clock.monotonic(), 0.0, arrived_by=None)
@@ -163,7 +172,7 @@ class MemoryPermits:
             quota = self._quota(request.key, request.limit)
             quota.drop_ended(now)
             opening = quota.opening(self._owner, feed=feed, now=now)
-            if not opening.is_certain and self._end_uses_of_dead(quota, now):
+            if not opening.is_certain and self._end_uses_of_dead(quota, now + request.beyond_second_s):
                 opening = quota.opening(self._owner, feed=feed, now=now)
             if opening.is_certain:
                 calls = self._calls(request.address)

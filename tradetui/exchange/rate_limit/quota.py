@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint
 
 WINDOW_S = 1.0
-"""The exchange counts calls in any second."""
+"""The exchange counts calls in any second, of a few endpoints in a longer window (`RateLimit.window_s`)."""
 MARGIN_S = 0.002
 """Added to every wait, for timers and clocks that round."""
 LATE_S = 1.0
@@ -65,7 +65,7 @@ def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
 
     Copy traders may have less than others, and so has an account whose kind is unknown.
     """
-    limit = endpoint.limit.per_second
+    limit = endpoint.limit.calls
     if account_kind in (None, "copy_trader"):
         limit = endpoint.limit.copy_trader or limit
     return max(1, int(limit * share + 1e-9))  # 0.29 of 100 is a little less than 29 in floating point

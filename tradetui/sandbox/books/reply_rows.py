@@ -124,6 +124,18 @@ def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> d
     }
 
 
+#: Fields of the account list that a main account also reads of its sub-accounts.
+_OF_SUBACCOUNTS: Final = (
+    *("marginCoin", "locked", "available", "crossedMaxAvailable", "isolatedMaxAvailable", "maxTransferOut"),
+    *("accountEquity", "usdtEquity", "btcEquity", "unrealizedPL", "coupon"),
+)
+
+
+def subaccount_asset(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a row of the account list that the main account of a sub-account may read."""
+    return {name: row[name] for name in _OF_SUBACCOUNTS}
+
+
 def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """Return the figures of multi-assets mode; empty in single-asset mode."""
     if not book.assets:

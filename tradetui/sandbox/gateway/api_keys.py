@@ -44,6 +44,7 @@ PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
     "futures.order_detail": ("futures-read", "future order read"),
     "futures.live_triggers": ("futures-read", "future order read"),
     "futures.account": ("holdings-read", "future position read"),
+    "futures.subaccount_assets": ("holdings-read", "future position read"),
     "futures.closed_positions": ("holdings-read", "future position read"),
     "futures.bills": ("holdings-read", "future position read"),
     "unified.assets": ("holdings-read", "uta_mgt read"),
@@ -208,12 +209,12 @@ class ArrivalCounts:
         self._arrivals: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
 
     def admit(self, endpoint: Endpoint, who: str, now_ms: int, *, is_copy_trader: bool) -> int | None:
-        """Count a call; return how many are left in this second, or None if this one is too many."""
-        allowed = endpoint.limit.per_second
+        """Count a call; return how many are left in the limit's window, or None if this one is too many."""
+        allowed = endpoint.limit.calls
         if is_copy_trader and endpoint.limit.copy_trader is not None:
             allowed = endpoint.limit.copy_trader
         arrivals = self._arrivals[who, endpoint.name]
-        while arrivals and arrivals[0] <= now_ms - SECOND_MS:
+        while arrivals and arrivals[0] <= now_ms - endpoint.limit.window_s * SECOND_MS:
             arrivals.popleft()
         if len(arrivals) >= allowed:
             return None

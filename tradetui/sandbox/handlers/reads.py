@@ -197,6 +197,9 @@ def _info(call: ReadCall) -> Row:
 
 _UNPAGED: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
     "futures.accounts": lambda call: call.exchange_state.futures_accounts(call.uid, call.values["productType"]),
+    "futures.subaccount_assets": lambda call: call.exchange_state.subaccount_assets(
+        call.uid, call.values["productType"]
+    ),
     "futures.positions": _positions,
     "futures.order_detail": _detail,
     "futures.account": _settings,

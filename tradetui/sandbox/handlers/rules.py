@@ -200,6 +200,7 @@ RULES: Final[Mapping[str, Rules]] = {
         span=_THREE_MONTHS,
     ),
     "futures.accounts": Rules(required=("productType",)),
+    "futures.subaccount_assets": Rules(required=("productType",)),
     "convert.history": Rules(paging=Paging(20, 100), span=Span(90, ends="required")),
     "broker.subaccount_email": Rules(required=("subUid",)),
     "spot.bills": Rules(

@@ -167,6 +167,12 @@ _BEYOND: Final = (
         request=futures_accounts.AccountSettingsRequest,
     ),
     Endpoint(
+        name="futures.subaccount_assets",
+        path="/api/v2/mix/account/sub-account-assets",
+        limit=RateLimit(1, window_s=10),
+        request=futures_accounts.SubaccountAssetsRequest,
+    ),
+    Endpoint(
         name="futures.bills",
         path="/api/v2/mix/account/bill",
         law=RowLaw.APPEND,

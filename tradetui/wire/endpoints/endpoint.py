@@ -38,11 +38,16 @@ class PageRule(NamedTuple):
 
 
 class RateLimit(NamedTuple):
-    """Calls per second, counted per account (`uid`) or per address (`ip`)."""
+    """Calls in any second or longer window, counted per account (`uid`) or per address (`ip`)."""
 
-    per_second: int
+    calls: int
     copy_trader: int | None = None
     scope: Literal["uid", "ip"] = "uid"
+    window_s: int = 1
+
+    @property
+    def per_second(self) -> float:
+        return self.calls / self.window_s
 
 
 class Endpoint(NamedTuple):

@@ -41,7 +41,7 @@ class FuturesAccount(Record):
     """A futures account, one for each margin coin."""
 
     identity = ("margin_coin",)
-    spellings = {"unionTotalMagin": "unionTotalMargin"}
+    spellings = {"unionTotalMagin": "unionTotalMargin", "equity": "accountEquity"}
     normalizers = {"assetList": records_of(Asset)}
 
     margin_coin: str
@@ -90,6 +90,22 @@ class FuturesAccount(Record):
 
 class AccountListRequest(Request[FuturesAccount]):
     """Endpoint 7: the futures accounts of a product type."""
+
+    product_type: ProductTypeText
+
+
+class SubaccountAssets(Record):
+    """The futures accounts of one sub-account, as its main account may read them: without margin ratio and mode."""
+
+    identity = ("user_id",)
+    normalizers = {"assetList": records_of(FuturesAccount)}
+
+    user_id: IdText
+    asset_list: tuple[FuturesAccount, ...] = ()
+
+
+class SubaccountAssetsRequest(Request[SubaccountAssets]):
+    """Beyond the interface: the futures accounts of every sub-account of a main account, for a product type."""
 
     product_type: ProductTypeText
 
