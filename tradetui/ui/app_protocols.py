@@ -213,7 +213,7 @@ SYMBOL_DIALOG: Late[[Desk], Screen[Target | None]] = Late("intents.reversal.dial
 # Questions, and what their answers do
 ASK_FOR_PROFILE: Late[[App[object]], Awaitable[None]] = Late("application.palette:ask_for_profile")
 ASK_FOR_SCREEN: Late[[Screen[None]], Awaitable[None]] = Late("application.palette:ask_for_screen")
-ASK_TO_TRY_JOURNAL_AGAIN: Late[[App[object], Intents, Callable[[], None]], Awaitable[None]] = Late(
+ASK_TO_TRY_JOURNAL_AGAIN: Late[[App[None], Intents, Callable[[], None]], Awaitable[None]] = Late(
     "intents.journal_screen:ask_to_try_again"
 )
 OPEN_CREATION: Late[[App[object], Creation, str | None], None] = Late("intents.creation.creation_form:open_creation")

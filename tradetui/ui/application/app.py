@@ -2,8 +2,6 @@
 
 It does no network or disk work itself: what builds a desk runs in a thread, and a desk polls by itself.
 
-The lock of trading on the screen: locking is immediate everywhere; unlocking asks first.
-
 The desk, which is the running session of an account: one is open at a time, the next once it has stopped.
 """
 
@@ -50,8 +48,6 @@ from tradetui.ui.settings.ui_settings import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textual.app import App
-
     from tradetui.desk.desk import Desk
     from tradetui.desk.events.rules import Alert
     from tradetui.desk.feeds.polling.feed import Feed
@@ -62,65 +58,6 @@ if TYPE_CHECKING:
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 LOCKED_NOW: Final = "Trading is locked."
-
-
-class TradingLock:
-    """Locks and unlocks on the screen of an application, and calls `changed` to show it."""
-
-    def __init__(self, app: App[Any], changed: Callable[[], None]) -> None:
-        self._app = app
-        self._changed = changed
-
-    def lock(self, desk: Desk | None) -> None:
-        if desk is None or desk.intents is None:
-            notify(self._app, "There is nothing to lock: nothing can be sent.", severity="warning")
-            return
-        self._app.run_worker(self._lock(desk.intents), exit_on_error=False)
-
-    async def _lock(self, intents: Intents) -> None:
-        written = intents.set_lock(True)
-        self._changed()
-        if await written:
-            if intents.locked:
-                notify(self._app, LOCKED_NOW)
-            return
-        self._changed()
-        why = intents.trouble or "the journal cannot be used"
-        sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
-        notify(self._app, sentence, severity="error", seconds=600)
-
-    def lock_or_unlock(self, desk: Desk | None) -> None:
-        """Lock trading at once; unlocking asks first, on top of whatever is open.
-
-        With a lost journal it names the loss and asks whether to go on without it; with a failing journal, whether to
-        try again. If the API key is another account's it says so, and nothing unlocks.
-        """
-        if desk is None or desk.intents is None:
-            self.lock(desk)
-        elif desk.intents.other_owner:
-            notify(self._app, desk.intents.other_owner, severity="error", seconds=30)
-        elif desk.intents.loss is not None or desk.intents.fault is not None:
-            self._ask_about_journal(desk.intents)
-        elif not desk.intents.locked:
-            self.lock(desk)
-        else:
-            self._app.run_worker(self._ask_to_unlock(desk, desk.intents))
-
-    def _ask_about_journal(self, intents: Intents) -> None:
-        if intents.loss is not None:
-            self._app.push_screen(LOST_JOURNAL_DIALOG(intents))
-        else:
-            asking = ASK_TO_TRY_JOURNAL_AGAIN(self._app, intents, self._changed)
-            self._app.run_worker(asking, exit_on_error=False)
-
-    async def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
-        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        if await self._app.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, "Unlock")):
-            intents.set_lock(False)
-            withdraw(self._app, LOCKED_NOW)
-            self._changed()
-
-
 _log = logging.getLogger(__name__)
 
 
@@ -219,7 +156,6 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self._main: MainScreen | None = None
         self._main_is_open = asyncio.Event()  # set once the main screen has taken the place of the start screen
         self.lookup: LookupScreen | None = None
-        self._trading_lock = TradingLock(self, self._lock_changed)
 
     def get_default_screen(self) -> Screen[Any]:
         """The start screen, painted before the main screen, which then is always the lowest, is imported."""
@@ -307,11 +243,6 @@ class TradeApp(TextualApp, inherit_bindings=False):
     def refresh_header(self) -> None:
         self.main.refresh_header()
 
-    def _lock_changed(self) -> None:
-        """Show it at once, behind a dialog and in one: the dialog's button is refused from now on."""
-        self.refresh_header()
-        self._published(None)
-
     def _published(self, feed: Feed[FeedRow] | None) -> None:
         if self.is_running:
             self.main.published(feed)
@@ -328,6 +259,59 @@ class TradeApp(TextualApp, inherit_bindings=False):
     async def on_unmount(self) -> None:
         self.key_order.stop()
         await self._open_desk.close()
+
+    # The lock of trading
+
+    def action_lock_at_once(self) -> None:
+        """Lock trading, whatever is open."""
+        if self.desk is None or self.desk.intents is None:
+            notify(self, "There is nothing to lock: nothing can be sent.", severity="warning")
+        else:
+            self.run_worker(self._lock(self.desk.intents), exit_on_error=False)
+
+    async def _lock(self, intents: Intents) -> None:
+        written = intents.set_lock(True)
+        self._lock_changed()
+        if await written:
+            if intents.locked:
+                notify(self, LOCKED_NOW)
+            return
+        self._lock_changed()
+        why = intents.trouble or "the journal cannot be used"
+        sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
+        notify(self, sentence, severity="error", seconds=600)
+
+    def lock_or_unlock(self) -> None:
+        """Lock trading at once; unlocking asks first, on top of whatever is open.
+
+        With a lost journal it names the loss and asks whether to go on without it; with a failing journal, whether to
+        try again. If the API key is another account's it says so, and nothing unlocks.
+        """
+        desk = self.desk
+        if desk is None or (intents := desk.intents) is None:
+            self.action_lock_at_once()
+        elif intents.other_owner:
+            notify(self, intents.other_owner, severity="error", seconds=30)
+        elif intents.loss is not None:
+            self.push_screen(LOST_JOURNAL_DIALOG(intents))
+        elif intents.fault is not None:
+            self.run_worker(ASK_TO_TRY_JOURNAL_AGAIN(self, intents, self._lock_changed), exit_on_error=False)
+        elif not intents.locked:
+            self.action_lock_at_once()
+        else:
+            self.run_worker(self._ask_to_unlock(desk, intents))
+
+    async def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
+        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
+        if await self.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, "Unlock")):
+            intents.set_lock(False)
+            withdraw(self, LOCKED_NOW)
+            self._lock_changed()
+
+    def _lock_changed(self) -> None:
+        """Show it at once, behind a dialog and in one: the dialog's button is refused from now on."""
+        self.refresh_header()
+        self._published(None)
 
     # Screens
 
@@ -411,13 +395,6 @@ class TradeApp(TextualApp, inherit_bindings=False):
     async def _ask_to_quit(self, question: str) -> None:
         if await self.push_screen_wait(CONFIRM_DIALOG("Quit", question, "Quit")):
             self.exit()
-
-    def action_lock_at_once(self) -> None:
-        """Lock trading, whatever is open; unlocking is the main screen's."""
-        self._trading_lock.lock(self.desk)
-
-    def lock_or_unlock(self) -> None:
-        self._trading_lock.lock_or_unlock(self.desk)
 
     def action_help(self) -> None:
         self.push_screen(HELP_DIALOG(self.settings.keys, self.keyed_screen))

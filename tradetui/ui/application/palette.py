@@ -174,10 +174,11 @@ _TITLES: Final = {Action.MONEY: "Money", Action.ALERTS: "Alerts", Action.JOURNAL
 
 
 class _ScreenEntry(NamedTuple):
-    """A line of the list of screens: its name among screens, the key and title, and what opens it."""
+    """A line of the list of screens: its name among screens, the action of its key, its title, and what opens it."""
 
     name: str
-    line: str
+    action: Action
+    title: str
     open: Callable[[], object]
 
 
@@ -185,36 +186,35 @@ async def ask_for_screen(screen: DeskScreen) -> None:
     """Show every screen that can be opened now, with its key, and open the chosen one."""
     app, trading_app, desk = screen.app, screen.trade_app, screen.desk
 
-    def entry(name: str, action: Action, title: str, open_it: Callable[[], object]) -> _ScreenEntry:
-        return _ScreenEntry(name, f"{screen.key_named(action)} {title}", open_it)
-
     def open_history(name: str) -> None:
         app.push_screen(HISTORY_SCREEN(trading_app.settings, name, None, "", None))
 
     entries = [
-        entry(name, Action(name), table.title, partial(trading_app.open_panel, name)) for name, table in PANELS.items()
+        _ScreenEntry(name, Action(name), table.title, partial(trading_app.open_panel, name))
+        for name, table in PANELS.items()
     ]
     if desk is not None and desk.archive is not None:
         entries += [
-            entry(f"history {name}", Action.HISTORY, table.history_title, partial(open_history, name))
+            _ScreenEntry(f"history {name}", Action.HISTORY, table.history_title, partial(open_history, name))
             for name, table in PANELS.items()
             if table.history_title is not None
         ]
     entries += [
-        entry(name, Action(name), table.title, partial(trading_app.open_lookup, name))
+        _ScreenEntry(name, Action(name), table.title, partial(trading_app.open_lookup, name))
         for name, table in LOOKUPS.items()
         if screen.reason(Action(name)) is None
     ]
     if len(trading_app.settings.profiles) > 1:
-        entries.append(entry("profile", Action.PROFILE, "Profiles", partial(ask_for_profile, app)))
+        entries.append(_ScreenEntry("profile", Action.PROFILE, "Profiles", partial(ask_for_profile, app)))
     entries += [
-        entry(action, action, title, partial(screen.run_action, action.textual_action))
+        _ScreenEntry(action, action, title, partial(screen.run_action, action.textual_action))
         for action, title in _TITLES.items()
         if screen.reason(action) is None
     ]
-    names = [shown.name for shown in entries]
+    names = [entry.name for entry in entries]
+    lines = [f"{screen.key_named(entry.action)} {entry.title}" for entry in entries]
     shown_now = names.index(screen.screen_name) if screen.screen_name in names else 0
-    dialog = ChoiceDialog("Screens", [shown.line for shown in entries], shown_now)
+    dialog = ChoiceDialog("Screens", lines, shown_now)
     if (chosen := await app.push_screen_wait(dialog)) is not None:
         # The application opens it in its turn, so that keys typed meanwhile wait for that.
         app.call_later(entries[chosen].open)
