@@ -118,9 +118,9 @@ def check(seed: int) -> None:
     archive.close()
 
 
-@pytest.mark.parametrize("first", range(0, 300, 50))
+@pytest.mark.parametrize("first", (0, 30))
 def test_every_figure_equals_the_second_computation(first: int) -> None:
-    for seed in range(first, first + 50):
+    for seed in range(first, first + 30):
         check(seed)
 
 

@@ -55,10 +55,9 @@ def differences(trip: Trip, again: TripAgain) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
-def test_trips_equal_the_second_computation(first: int) -> None:
+def test_trips_equal_the_second_computation() -> None:
     compared, crossed = 0, 0
-    for seed in range(first, first + 50):
+    for seed in range(50):
         chance = random.Random(seed)
         history = made_history(chance, may_begin_before=False)
         archive = Archive(None)

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -341,7 +342,8 @@ def test_a_torn_log_keeps_every_step_before_the_tear(file: Path, tmp_path: Path)
     assert lengths == {0, 1, 2, 3, 4}
 
 
-async def test_a_journal_that_another_program_holds_refuses(file: Path) -> None:
+async def test_a_journal_that_another_program_holds_refuses(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_file, "connect", partial(sqlite_file.connect, timeout_s=0.01))
     async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
         preview = await execution.preview(LONG)

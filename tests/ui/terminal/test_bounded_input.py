@@ -68,13 +68,13 @@ def test_a_mouse_that_moves_is_not_taken_for_a_flood() -> None:
         assert typed.take(move, number * 0.005) == move
 
 
-@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
-def test_the_program_answers_a_key_after_a_megabyte_and_its_memory_does_not_grow(flood: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["letters", "a paste"])
+def test_the_program_answers_a_key_after_a_megabyte_and_its_memory_does_not_grow(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tradetui", "demo"]
     with Screen(command, 120, 36, {"HOME": str(tmp_path)}) as screen:
         until([screen], lambda shown: shown.text.count("BTCUSDT") > 1, "rows")
         before = screen.resident_mib()
-        send_all(screen, flood)
+        send_all(screen, FLOODS[name])
         until([screen], lambda shown: "came at once was dropped" in shown.text, "what was dropped")
         screen.read_for(0.5)  # the key is pressed when the flood is over
         send_all(screen, b"?")

@@ -13,7 +13,7 @@ from tests.whole.reversal.reversal_machine import ReversalMachine, occurrences
 
 PHASES = (Phase.generate, Phase.shrink)
 SAMPLE = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, derandomize=True, database=None, phases=PHASES
+    max_examples=20, stateful_step_count=25, deadline=None, derandomize=True, database=None, phases=PHASES
 )
 CAMPAIGN = settings(
     max_examples=1_500, stateful_step_count=40, deadline=None, database=None, print_blob=True, phases=PHASES
