@@ -272,3 +272,12 @@ def test_a_unified_account_its_settings_and_its_key(server: dict[str, Any]) -> N
     assert ask(server, "unified", lambda uta: uta.account.settings(), "uta") == settings
     key = ask(server, "unified", lambda uta: uta.account.info(), "uta")
     assert (key["userId"], key["permissions"]) == (key_of(server, "unified")["uid"], ["uta_mgt", "uta_trade"])
+
+
+def test_accounts_can_become_unified_while_the_exchange_runs() -> None:
+    with sandbox_program("--dialect", "live", "--fault", "account-unified=1") as server:
+        with pytest.raises(exc.AccountModeMismatch, match="40085"):
+            ask(server, "hedge", accounts)
+        settings = ask(server, "hedge", lambda uta: uta.account.settings(), "uta")
+        assert (settings["uid"], settings["accountMode"]) == (key_of(server, "hedge")["uid"], "unified")
+        assert ask(server, "hedge", lambda uta: uta.trade.order.fills("COIN-FUTURES"), "uta")["list"]
