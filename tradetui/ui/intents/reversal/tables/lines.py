@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.content import Content
 
@@ -39,8 +38,8 @@ from tradetui.ui.intents.reversal.tables.risks import (
     risk_table,
 )
 from tradetui.ui.intents.reversal.tables.table_rows import (
-    CHANGED,
     DIFFERENT,
+    WARNING,
     Figures,
     Marks,
     Room,
@@ -56,6 +55,8 @@ from tradetui.wire.text import scrub
 
 _WIDTHS: Final = (9, 10, 12, 13, 13, 15)
 _HELD_WIDTH: Final = 13
+_OTHER_RESULT: Final = "or"  # the name of the row of a second possible result, whose size now stands in the first
+_ONE_WAY_STYLE: Final = "bold"
 
 
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
@@ -64,11 +65,14 @@ def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -
     mark_price = None if estimates is None else estimates.mark
     value_title = "value" if estimates is None else f"value {estimates.quote_coin}"
     rows = [TableRow("", ("now", "change", "afterwards", "entry", value_title))]
-    for row in _PositionRows(preview, plan, figures, marks):
+    for row in _position_rows(plan):
+        entry, note, changed = _entry(preview, plan, row), "", None
         value = UNKNOWN if mark_price is None else _worth(row.after, mark_price, signed=row.is_signed)
-        cells = (*row.size_cells(figures), row.entry, value)
+        if row.name != _OTHER_RESULT:
+            note, changed = _note(preview, plan, row), _changed(plan, row, figures, marks)
+        cells = (*row.size_cells(figures), entry, value)
         styles = row.cell_styles(row.before, None, row.after, None, row.after)
-        rows.append(TableRow(row.name, cells, row.note, row.style, changed=row.changed, cell_styles=styles))
+        rows.append(TableRow(row.name, cells, note, row.style, changed=changed, cell_styles=styles))
     yield from table(rows, _WIDTHS, room)
 
 
@@ -77,15 +81,15 @@ def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, r
     figures = figures_of(preview)
     came_true = any(held == result.after for result in plan.results)
     rows = [TableRow("", ("before", "change", "afterwards", "held"))]
-    for row in _PositionRows(preview, plan, figures):
+    for row in _position_rows(plan):
         size_held = row.leg.size_in(held)
         held_text = UNKNOWN if size_held is None else figures.size(size_held, signed=row.is_signed)
         cells = (*row.size_cells(figures), held_text)
         if came_true or size_held == row.after:
-            note, style, cell_styles = "", row.style, row.cell_styles(row.before, None, row.after, size_held)
+            styles = row.cell_styles(row.before, None, row.after, size_held)
+            rows.append(TableRow(row.name, cells, style=row.style, cell_styles=styles))
         else:
-            note, style, cell_styles = DIFFERENT, "bold $warn", ()
-        rows.append(TableRow(row.name, cells, note, style, "bold $warn", cell_styles=cell_styles, keeps_note=True))
+            rows.append(TableRow(row.name, cells, DIFFERENT, WARNING, keeps_note=True))
     yield from table(rows, (*_WIDTHS[:4], _HELD_WIDTH), room)
 
 
@@ -103,20 +107,14 @@ class _Leg(StrEnum):
         return held.net if held is not None and self is _Leg.NET else None
 
 
-@dataclass(frozen=True, slots=True)
-class _PositionRow:
-    """One row before it is text. Sizes are in the base coin; a net is above zero where it is long."""
+class _PositionRow(NamedTuple):
+    """The sizes of one row, in the base coin; a net is above zero where it is long."""
 
     name: str
     leg: _Leg
     before: Decimal
     after: Decimal
-    entry: str = ""
-    note: str = ""
-    changed: str | None = None
-    style: str = ""
-    is_one_way: bool = False
-    """Whether it is the position of one-way mode, whose sizes have the colour of LONG or SHORT by their sign."""
+    style: str
 
     @property
     def is_signed(self) -> bool:
@@ -131,93 +129,72 @@ class _PositionRow:
         )
 
     def cell_styles(self, *sizes: Decimal | None) -> tuple[str, ...]:
-        """The styles of cells that show these sizes, or None for another figure; empty where all have the row's."""
-        if not self.is_one_way:
+        """In one-way mode a size's cell has the colour of its side, and other figures, None here, the row's style."""
+        if self.style != _ONE_WAY_STYLE:
             return ()
         return tuple(f"bold ${'long' if size > 0 else 'short'}" if size else self.style for size in sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class _PositionRows:
-    """Makes the rows of a preview, with the marks of what has changed since the trader looked last."""
-
-    preview: Preview
-    plan: ReversalPlan
-    figures: Figures
-    marks: Marks = field(default_factory=Marks)
-
-    def __iter__(self) -> Iterator[_PositionRow]:
-        before, after = self.plan.before, self.plan.results[0].after
-        if isinstance(before, Legs) and isinstance(after, Legs):
-            yield self._leg_row(_Leg.LONG, before.long, after.long)
-            yield self._leg_row(_Leg.SHORT, before.short, after.short)
-            yield self._hedge_net_row(before, after)
-        else:
-            assert isinstance(before, Net)
-            yield from self._one_way_rows(before)
-
-    def _leg_row(self, leg: _Leg, before: Decimal, after: Decimal) -> _PositionRow:
-        is_reversed = leg == self.plan.leg
-        entry, estimates = UNKNOWN, self.preview.estimates
-        if after and is_reversed:
-            entry = self.figures.price(self._entry_now(leg))
-        elif after and estimates is not None:
-            entry = estimate(self.figures.price(estimates.costs.entry_after))
-        size_seen = self._size_seen(leg, before)
-        return _PositionRow(
-            leg,
-            leg,
-            before,
-            after,
-            entry,
-            note=self._entry_note(leg) if before else "",
-            changed=None if size_seen == before else f"{ChangedFact.SIZE} was {self.figures.size(size_seen)}",
-            style=f"bold ${leg.lower()}" if is_reversed else f"${leg.lower()}",
-        )
-
-    def _hedge_net_row(self, before: Legs, after: Legs) -> _PositionRow:
-        net = before.long - before.short
-        net_seen = self._size_seen(_Leg.LONG, before.long) - self._size_seen(_Leg.SHORT, before.short)
-        changed = self.marks.was(ChangedFact.HELD)
-        if net_seen != net:
-            changed = f"net was {self.figures.size(net_seen, signed=True)}"
-        estimates = self.preview.estimates
-        mark_price = None if estimates is None else estimates.mark
-        note = "" if mark_price is None else f"was {_worth(net, mark_price, signed=True)}"
-        return _PositionRow(_Leg.NET, _Leg.NET, net, after.long - after.short, note=note, changed=changed)
-
-    def _one_way_rows(self, before: Net) -> Iterator[_PositionRow]:
-        """A row for each possible result; what the entry and the size were is noted in the first one alone."""
-        size_seen, changed = self.marks.before(ChangedFact.SIZE), self.marks.was(ChangedFact.HELD)
-        if size_seen is not None:
-            changed = f"{ChangedFact.SIZE} was {self.figures.size(Decimal(size_seen))}"
-        for index, result in enumerate(self.plan.results):
+def _position_rows(plan: ReversalPlan) -> Iterator[_PositionRow]:
+    """In hedge mode a row for each leg and their net, in one-way mode one for each possible result."""
+    if isinstance(plan.before, Net):
+        for index, result in enumerate(plan.results):
             assert isinstance(result.after, Net)
-            after = result.after.net
-            is_turned = before.net * after < 0
-            entry, estimates = UNKNOWN, self.preview.estimates
-            if is_turned and estimates is not None:
-                entry = estimate(self.figures.price(estimates.costs.price))
-            elif after and not is_turned:
-                entry = self.figures.price(self._entry_now(self.plan.leg))
-            row = _PositionRow("or", _Leg.NET, before.net, after, entry, style="bold", is_one_way=True)
-            if index == 0:
-                row = replace(row, name=_Leg.NET, note=self._entry_note(self.plan.leg), changed=changed)
-            yield row
+            name = _OTHER_RESULT if index else _Leg.NET
+            yield _PositionRow(name, _Leg.NET, plan.before.net, result.after.net, _ONE_WAY_STYLE)
+        return
+    for leg in _Leg:
+        before, after = leg.size_in(plan.before), leg.size_in(plan.results[0].after)
+        assert before is not None and after is not None
+        tone = f"{'bold ' if leg == plan.leg else ''}${leg.lower()}"
+        yield _PositionRow(leg, leg, before, after, "" if leg is _Leg.NET else tone)
 
-    def _size_seen(self, leg: _Leg, size_now: Decimal) -> Decimal:
-        """A leg's size when the trader looked last."""
-        text = self.marks.before(ChangedFact.SIZE if leg == self.plan.leg else ChangedFact[leg.name])
+
+def _entry(preview: Preview, plan: ReversalPlan, row: _PositionRow) -> str:
+    """The entry of what is held afterwards: as now for what stays of a position, else an estimate."""
+    figures, is_one_way = figures_of(preview), isinstance(plan.before, Net)
+    if row.leg is _Leg.NET and not is_one_way:
+        return ""
+    if not row.after:
+        return UNKNOWN
+    if row.before * row.after > 0 if is_one_way else row.leg == plan.leg:
+        return figures.price(_entry_now(preview, plan.leg))
+    if preview.estimates is None:
+        return UNKNOWN
+    costs = preview.estimates.costs
+    return estimate(figures.price(costs.price if is_one_way else costs.entry_after))
+
+
+def _note(preview: Preview, plan: ReversalPlan, row: _PositionRow) -> str:
+    """What the entry of a position was, or what the net of both legs was worth."""
+    if row.leg is _Leg.NET and isinstance(plan.before, Legs):
+        mark_price = None if preview.estimates is None else preview.estimates.mark
+        return "" if mark_price is None else f"was {_worth(row.before, mark_price, signed=True)}"
+    entry = _entry_now(preview, plan.leg if row.leg is _Leg.NET else row.leg) if row.before else None
+    return "" if entry is None else f"entry was {figures_of(preview).price(entry)}"
+
+
+def _entry_now(preview: Preview, leg: str) -> Decimal | None:
+    legs = (position for position in preview.positions if position.symbol == preview.target.symbol)
+    return next((position.entry for position in legs if position.shown_leg.upper() == leg), None)
+
+
+def _changed(plan: ReversalPlan, row: _PositionRow, figures: Figures, marks: Marks) -> str | None:
+    """What the size of a row was when the trader looked last, None where it has not changed."""
+
+    def size_when_looked(leg: _Leg, size_now: Decimal) -> Decimal:
+        is_reversed = leg in (plan.leg, _Leg.NET)
+        text = marks.before(ChangedFact.SIZE if is_reversed else ChangedFact[leg.name])
         return size_now if text is None else Decimal(text)
 
-    def _entry_now(self, leg: str) -> Decimal | None:
-        symbol = self.preview.target.symbol
-        legs = (position for position in self.preview.positions if position.symbol == symbol)
-        return next((position.entry for position in legs if position.shown_leg.upper() == leg), None)
-
-    def _entry_note(self, leg: str) -> str:
-        entry = self._entry_now(leg)
-        return "" if entry is None else f"entry was {self.figures.price(entry)}"
+    before = plan.before
+    if row.leg is _Leg.NET and isinstance(before, Legs):
+        net_seen = size_when_looked(_Leg.LONG, before.long) - size_when_looked(_Leg.SHORT, before.short)
+        if net_seen != row.before:
+            return f"net was {figures.size(net_seen, signed=True)}"
+    elif (size_seen := size_when_looked(row.leg, row.before)) != row.before:
+        return f"{ChangedFact.SIZE} was {figures.size(size_seen)}"
+    return marks.was(ChangedFact.HELD) if row.leg is _Leg.NET else None
 
 
 def _worth(amount: Decimal, mark_price: Decimal, *, signed: bool) -> str:
@@ -240,18 +217,18 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
     yield from blank
     yield from legs_table(preview, plan, marks, room)
     if plan.uncertain:
-        yield Content.styled("One of these two results; the outcome says which.", "bold $warn")
+        yield Content.styled("One of these two results; the outcome says which.", WARNING)
     if unproven := preview.unproven(zone):
-        yield Content.styled(scrub(f"NOT PROVEN: {unproven}"), "bold $warn")
+        yield Content.styled(scrub(f"NOT PROVEN: {unproven}"), WARNING)
     if not room.is_airy:
         yield from _warning_lines(preview)
     yield from blank
     yield from risk_table(preview, plan, marks, room)
     yield from blank
-    yield from _orders(preview, preview.resting, room, marks)
+    yield from orders_table(preview, preview.resting, room, marks)
     for change in changed:
         if change.fact is ChangedFact.ORDER_GONE:
-            yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
+            yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), WARNING)
     yield from blank
     yield from _assumption_lines(plan, room)
 
@@ -301,12 +278,12 @@ def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: 
     orders = compared_orders(shown, plan, progress)
     different = [order for order in orders if order.difference]
     came_true = progress.outcome is Outcome.REVERSED
-    yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else "bold $warn")
+    yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else WARNING)
     if not came_true:
-        yield Content.styled("This differs from the preview. Check the position now.", "bold $warn")
+        yield Content.styled("This differs from the preview. Check the position now.", WARNING)
     if different:
-        yield Content.styled("Orders differ from the preview. Check them now.", "bold $warn")
-        yield from _orders(shown, different, room)
+        yield Content.styled("Orders differ from the preview. Check them now.", WARNING)
+        yield from orders_table(shown, different, room)
     if came_true or room.is_airy:
         yield Content("")
     yield from outcome_table(shown, plan, held, room)
@@ -321,14 +298,9 @@ def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: 
         yield from outcome_risk_table(shown, plan, aftermath.actuals, held, room)
     if others := [order for order in orders if not order.difference]:
         yield from blank
-        yield from _orders(shown, others, room)
+        yield from orders_table(shown, others, room)
     if aftermath.unread:
         yield Content.styled(scrub(f"Orders, stops and account could not be read: {aftermath.unread}"), "$warn")
-
-
-def _orders(shown: Preview, orders: Sequence[OrderImpact], room: Room, marks: Marks | None = None) -> Iterator[Content]:
-    mark_price = shown.estimates.mark if shown.estimates is not None else None
-    return orders_table(orders, figures_of(shown), mark_price, marks or Marks(), room)
 
 
 def compared_orders(shown: Preview, plan: ReversalPlan, progress: Progress) -> Sequence[OrderImpact]:
@@ -360,7 +332,7 @@ def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content
     """The request may have been executed: the certain facts, and what goes on; `journal_key` opens the journal."""
     symbol = shown.target.symbol
     return Content.assemble(
-        (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $warn"),
+        (scrub(f"The outcome is not known: {why.rstrip('.')}."), WARNING),
         "\n\n",
         scrub(
             f"The search for the outcome continues. {symbol} stays locked until it is settled or released; "
@@ -390,11 +362,11 @@ def _action(plan: ReversalPlan) -> str:
 def _warning_lines(preview: Preview) -> Iterable[Content]:
     """The worst warnings from below, where they do not fit on the screen with the legs."""
     if preview.margin_short:
-        yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", "bold $warn")
+        yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", WARNING)
     wrong = [order for order in preview.resting if order.wrong_way]
     if wrong:
         more = f", and {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
-        yield Content.styled(scrub(f"{wrong[0].summary}: {wrong[0].effect}{more}  !"), "bold $warn")
+        yield Content.styled(scrub(f"{wrong[0].summary}: {wrong[0].effect}{more}  !"), WARNING)
 
 
 def _position_lines(preview: Preview, marks: Marks, width: int) -> Iterable[Content]:
@@ -427,4 +399,4 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
 
 
 def _marked(row: Content, was: str | None) -> Content:
-    return row if was is None else Content.assemble(row, (f" ◂ {scrub(was)}", CHANGED))
+    return row if was is None else Content.assemble(row, (f" ◂ {scrub(was)}", WARNING))

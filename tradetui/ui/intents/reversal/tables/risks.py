@@ -26,8 +26,8 @@ from tradetui.trading.holdings import Holdings
 from tradetui.trading.orders_after_reversal import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.table_rows import (
-    CHANGED,
     DIFFERENT,
+    WARNING,
     Figures,
     Marks,
     Room,
@@ -42,7 +42,6 @@ from tradetui.wire.text import scrub
 
 _WIDTHS: Final = (22, 15, 18)
 _OUTCOME_WIDTHS: Final = (22, 13, 14, 13)
-_WARNING: Final = "bold $warn"
 MARGIN_SHORT: Final = "not enough margin: the exchange may open less, or nothing"
 
 
@@ -76,9 +75,8 @@ def outcome_risk_table(
     rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "actual"))]
     for figure, row in _rows(preview, plan, estimates, Marks()).items():
         is_off = figure in off
-        style = _WARNING if is_off else "" if row.style == _WARNING else row.style
-        note = DIFFERENT if is_off else ""
-        rows.append(TableRow(row.name, (*row.cells, read[figure]), note, style, _WARNING, keeps_note=True))
+        style = WARNING if is_off else "" if row.style == WARNING else row.style
+        rows.append(TableRow(row.name, (*row.cells, read[figure]), DIFFERENT if is_off else "", style, keeps_note=True))
     yield from table(rows, _OUTCOME_WIDTHS, room)
 
 
@@ -144,7 +142,7 @@ def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -
     name = f"Free margin {estimates.margin_coin}"
     changed = marks.was(ChangedFact.MARGIN)
     if costs.margin_short:
-        return TableRow(name, cells, MARGIN_SHORT, _WARNING, _WARNING, changed, keeps_note=True)
+        return TableRow(name, cells, MARGIN_SHORT, WARNING, changed, keeps_note=True)
     if costs.margin_short is None or costs.needed is None:
         return TableRow(name, cells, "the margin needed or the free margin is not known", changed=changed)
     needs = figures.money(costs.needed)
@@ -187,7 +185,7 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     stop = estimates.stop
     if stop is None:
         unreadable = "waiting stops cannot be read: check them yourself"
-        return TableRow("If stopped", ("?", "?"), unreadable, "$warn", "$warn", keeps_note=True)
+        return TableRow("If stopped", ("?", "?"), unreadable, "$warn", keeps_note=True)
     if stop.price is None:
         return _without_stop_price(figures, stop)
     leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
@@ -196,7 +194,7 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     name, basis = f"If stopped at {figures.price(stop.price)}", f"{part} should its stop fill there"
     if stop.others_unread:
         basis = f"the {leg}'s stop as its position reports it; other stops cannot be read: check them yourself"
-        return TableRow(name, (now, after), basis, "$warn", "$warn", keeps_note=True)
+        return TableRow(name, (now, after), basis, "$warn", keeps_note=True)
     if stop.is_only_reported:
         basis = f"{part}; only its position reports this stop"
     return TableRow(name, (now, after), basis, keeps_note=stop.is_part)
@@ -209,10 +207,10 @@ def _without_stop_price(figures: Figures, stop: StopResult) -> TableRow:
         now = "trailing" if stop.now_trails else "no stop"
     ends = f"; {figures.price(stop.ending)} goes with the {'SHORT' if leg == 'LONG' else 'LONG'}" if stop.ending else ""
     if not stop.trails:
-        return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn", "$warn")
+        return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn")
     if stop.is_part:
         basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
-        return TableRow("If stopped", (now, "trailing"), basis, "$warn", "$warn", keeps_note=True)
+        return TableRow("If stopped", (now, "trailing"), basis, "$warn", keeps_note=True)
     return TableRow("If stopped", (now, "trailing"), f"a trailing stop's price moves: not estimable{ends}")
 
 
@@ -225,14 +223,16 @@ _LEAST_RUN: Final = 2  # of more similar neighbours than this, only the nearest 
 
 
 def orders_table(
-    resting: Sequence[OrderImpact], figures: Figures, mark_price: Decimal | None, marks: Marks, room: Room
+    preview: Preview, resting: Sequence[OrderImpact], room: Room, marks: Marks | None = None
 ) -> Iterator[Content]:
-    """A row for each order that the reversal touches, with two for many alike and one for those that stay as they are.
+    """A row for each of these orders that the reversal touches; many alike have two, those that stay as they are one.
 
     Orders come before stops, those next to the mark price first.
     """
     if not resting:
         return
+    figures, marks = figures_of(preview), marks or Marks()
+    mark_price = None if preview.estimates is None else preview.estimates.mark
     resting = sorted(resting, key=lambda order: (not order.rests_in_book, _distance(order, mark_price)))
     shown = _listed(resting, marks, room.most_orders)
     actions = {order.order_id: _action(order, figures) for order in shown}
@@ -246,7 +246,7 @@ def orders_table(
             yield from _row(order, actions[order.order_id], width, mark_price, marks, room)
         if len(alike) > _LEAST_RUN:
             furthest = f", the furthest {_at(alike[-1], figures)}"
-            style = "bold $warn" if alike[0].wrong_way or alike[0].difference else "$quiet"
+            style = WARNING if alike[0].wrong_way or alike[0].difference else "$quiet"
             yield Content.styled(f"{' ' * KIND_WIDTH}{len(alike) - 1} more like it{furthest}", style)
     if left_out := len(resting) - len(shown):
         yield Content.styled(f"{left_out} more {'stays as it is' if left_out == 1 else 'stay as they are'}", "$quiet")
@@ -282,12 +282,12 @@ def _row(
     away = UNKNOWN
     if order.price is not None and mark_price:
         away = per_cent((order.price - mark_price) / mark_price, signed=True)
-    style = "bold $warn" if order.wrong_way or order.difference else ""
+    style = WARNING if order.wrong_way or order.difference else ""
     difference = f"{DIFFERENT}: {order.difference}" if order.difference else ""
     effect = f"{', '.join(filter(None, (difference, scrub(order.effect))))}{'  !' if order.wrong_way else ''}"
     head = (f"{order.kind:<{KIND_WIDTH}}", style or "$quiet")
     middle = (f"{scrub(action):<{width}}{away:>{_AWAY}}", style)
-    changed = [(_NEW, CHANGED)] if _is_new(order, marks) else []
+    changed = [(_NEW, WARNING)] if _is_new(order, marks) else []
     one_line = KIND_WIDTH + max(width, len(action)) + _AWAY + _GAP + len(effect) + (len(_NEW) if changed else 0)
     if room.is_wide and one_line <= room.width:
         yield Content.assemble(head, middle, (f"{' ' * _GAP}{effect}", style), *changed)

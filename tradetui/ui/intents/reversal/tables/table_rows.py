@@ -20,7 +20,7 @@ from tradetui.wire.text import scrub
 
 _PLACES_OF_COINS: Final = 6
 _LIQUIDATION_FIGURES: Final = 4
-CHANGED: Final = "bold $warn"
+WARNING: Final = "bold $warn"
 DIFFERENT: Final = "DIFFERENT"  # marks a row whose outcome is not as previewed
 _GAP: Final = 3
 _WIDE_FROM: Final = 98  # cells from which notes stand behind their rows
@@ -52,13 +52,15 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row: its name, its cells, a note behind them, its style, and a mark of its changes."""
+    """One row: its name, its cells, a note behind them, its style, and a mark of its changes.
+
+    The note is quiet, but in a row of a warning, which has the style of the warning as a whole.
+    """
 
     name: str
     cells: Sequence[str]
     note: str = ""
     style: str = ""
-    note_style: str = "$quiet"
     changed: str | None = None
     cell_styles: Sequence[str] = ()
     """The cells' own styles, where they are not the row's."""
@@ -99,9 +101,9 @@ def _remarks(row: TableRow, room: Room, *, used: int) -> _Remarks:
     behind: list[tuple[str, str]] = []
     below: list[tuple[str, str]] = []
     if shows_note:
-        (behind if both_fit else below).append((note, row.note_style))
+        (behind if both_fit else below).append((note, row.style if row.style.endswith("$warn") else "$quiet"))
     if mark:
-        (behind if mark_fits else below).append((mark, CHANGED))
+        (behind if mark_fits else below).append((mark, WARNING))
     return _Remarks(behind, below)
 
 
