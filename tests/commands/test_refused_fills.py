@@ -115,7 +115,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_again(
     def is_complete() -> bool:
         assert main(["show", "pnl", *PERIOD, "--json"]) == DONE
         out, err = capsys.readouterr()
-        assert "not given" not in err
+        assert "refused some fills" not in err
         return all(row["complete"] for row in json.loads(out))
 
     with monkeypatch.context() as patched:

@@ -1,1 +1,1 @@
-"""Pure rules: positions from fills, what positions and accounts are worth, the reversal plan, sizes and money."""
+"""Pure rules: positions from fills, figures of positions and accounts, the reversal plan, sizes and money."""

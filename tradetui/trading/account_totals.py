@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 class Totals(NamedTuple):
-    """Figures in USDT; None where no account reports them, or where not all of a sum is known."""
+    """Figures in USDT; None if no account reports them, or if a part of a sum is not known."""
 
     equity: Decimal | None = None
-    """Of accounts in multi-assets mode their total margin: there the equity of one coin may be far below zero."""
+    """For accounts in multi-assets mode the total margin, as the equity of one coin may be far below zero there."""
     unrealised: Decimal | None = None
     """The unrealised profit that the accounts report."""
     worst_margin_ratio: Decimal | None = None
-    """Of an account or of an isolated position, as a fraction (1 is liquidation)."""
+    """The highest of all accounts and isolated positions, as a fraction (1 is liquidation)."""
     union_available: Decimal | None = None
-    """What accounts in multi-assets mode still have free."""
+    """The free margin of accounts in multi-assets mode."""
     has_single: bool = False
     has_union: bool = False
     open_profit: Decimal | None = None
     """The unrealised profit of all positions."""
     open_profit_is_converted: bool = False
-    """Whether some of it is converted from another coin at the mark."""
+    """Whether a part of it is converted from another coin at the mark."""
     least_free: Decimal | None = None
     """The lowest free margin of an account, as a fraction of its equity."""
     exposure: Exposure | None = NO_EXPOSURE
@@ -41,7 +41,7 @@ class Totals(NamedTuple):
 
     @property
     def exposure_multiple(self) -> Decimal | None:
-        """Value of all positions as a multiple of the equity; None where either is not known."""
+        """Value of all positions as a multiple of the equity; None if either is not known."""
         if not self.equity or self.equity < 0 or self.exposure is None or self.exposure.unknown:
             return None
         return self.exposure.gross / self.equity
@@ -50,12 +50,12 @@ class Totals(NamedTuple):
 def totals_of(
     accounts: Sequence[FuturesAccount], positions: Iterable[Position] | None = (), *, undecodable_rows: int = 0
 ) -> Totals:
-    """Sum up in USDT; profit in another coin is converted at the rate that the coin's own equity implies.
+    """Sum up in USDT; profit in another coin is converted at the rate of the coin's own equity.
 
-    A sum is not known where it would be one of a part: no sum where there are `undecodable_rows` of accounts, no equity
-    where an account with assets reports none in USDT or an unknown asset mode, no unrealised profit where one that is
-    reported cannot be converted, no free margin of pools of which one does not say its own. `positions` is None before
-    they were read: open profit and exposure are not known.
+    A sum over only a part of the accounts is not known. With `undecodable_rows` of accounts there is no sum. Equity is
+    not known if an account with assets reports none in USDT or an unknown asset mode. Unrealised profit is not known if
+    a reported one cannot be converted, and free margin of pools if one pool does not report its own. `positions` is
+    None before they were read: then open profit and exposure are not known.
     """
     are_read = positions is not None
     positions = tuple(positions or ())
@@ -99,14 +99,14 @@ def _why_no_equity(single: Sequence[FuturesAccount], pools: Sequence[FuturesAcco
 
 
 def free_margin(row: FuturesAccount) -> Decimal | None:
-    """The margin still free for new positions, in USDT; of the whole pool where several assets share the margin."""
+    """Return the margin still free for new positions, in USDT; for assets that share margin that of the whole pool."""
     if row.is_union:
         return row.union_available
     return row.crossed_max_available if is_dollar(row.margin_coin) else _in_usdt(row, row.crossed_max_available)
 
 
 def free_part(row: FuturesAccount) -> Decimal | None:
-    """The free margin as a fraction of the equity, or of the pool's margin; None for an empty account."""
+    """Return the free margin as a fraction of the equity, or of the pool's margin; None for an empty account."""
     available = row.union_available if row.is_union else row.crossed_max_available
     whole = row.union_total_margin if row.is_union else row.account_equity
     if available is None or whole is None or whole <= 0:
@@ -115,9 +115,9 @@ def free_part(row: FuturesAccount) -> Decimal | None:
 
 
 def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:
-    """One row per pool of assets: every margin coin of a pool reports the same figures.
+    """Return one row per pool of assets, because every margin coin of a pool reports the same figures.
 
-    The same assets in the same amounts are the same pool, though prices may have moved between two replies.
+    Equal assets in equal amounts are one pool, even if prices moved between two replies.
     """
     pools: dict[object, FuturesAccount] = {}
     for row in accounts:
@@ -134,7 +134,7 @@ def _profit_in_usdt(row: FuturesAccount) -> Decimal | None:
 
 
 def _in_usdt(row: FuturesAccount, amount: Decimal | None) -> Decimal | None:
-    """An amount of the account's coin at the rate that its equity in USDT implies; None where that is not known."""
+    """Convert an amount in the account's coin at the rate of its equity in USDT; None if that is not known."""
     if amount is None or row.usdt_equity is None or not row.account_equity:
         return None
     return amount * row.usdt_equity / row.account_equity

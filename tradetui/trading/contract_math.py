@@ -13,15 +13,15 @@ _DOLLAR_COINS: Final = frozenset({"USD", "USDT", "USDC", "SUSD", "SUSDT", "SUSDC
 
 
 def is_dollar(coin: str) -> bool:
-    """Whether a coin is counted as a dollar: its amounts add up with those of the other dollars."""
+    """Whether a coin counts as a dollar, so that its amounts add up with those of other dollar coins."""
     return coin.upper() in _DOLLAR_COINS
 
 
 def profit(product_type: ProductType, *, long: bool, size: Decimal, entry: Decimal, price: Decimal) -> Decimal:
-    """Profit of closing a size at a price, in the margin coin.
+    """Return the profit of closing a size at a price, in the margin coin.
 
-    Linear: size times the move. Coin-margined: the same divided by the closing price, since profit is paid in the base
-    coin.
+    Linear: size times the price move. Coin-margined: the same divided by the closing price, because profit is paid in
+    the base coin.
     """
     moved = price - entry if long else entry - price
     amount = moved * size
@@ -29,16 +29,16 @@ def profit(product_type: ProductType, *, long: bool, size: Decimal, entry: Decim
 
 
 def mean_entry(held: Decimal, entry: Decimal, added: Decimal, price: Decimal) -> Decimal:
-    """The average entry after adding to a leg, weighted by size.
+    """Return the average entry after adding to a leg, weighted by size.
 
-    Coin-margined contracts too, since their size is in the base coin: it is the one average from which the profit of
-    the whole is the sum of its parts' profits at any price.
+    This applies to coin-margined contracts too, because their size is in the base coin: only with this average is the
+    profit of the whole the sum of its parts' profits at any price.
     """
     return (held * entry + added * price) / (held + added)
 
 
 def known_sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """The sum; None where an amount is not known, since the rest would be another figure, and None of no amounts."""
+    """Return the sum; None if an amount is not known, or without amounts."""
     total: Decimal | None = None
     for amount in amounts:
         if amount is None:
@@ -48,7 +48,7 @@ def known_sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
 
 
 def exact_digits(value: Decimal) -> str:
-    """A number as people write it: no exponent, no idle zeros."""
+    """Format a number as people write it: no exponent, no trailing zeros."""
     text = format(value, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -60,7 +60,7 @@ def exact_digits_if_known(value: Decimal | None) -> str | None:
 
 
 def grouped_digits(value: Decimal, least_places: int = 0) -> str:
-    """`exact_digits` with a comma after each thousand, for sentences; what is not zero has `least_places` decimals."""
+    """Return `exact_digits` with thousands separators; a number other than zero has `least_places` decimals or more."""
     exact = Decimal(exact_digits(value))
     decimals = len(f"{exact:f}".partition(".")[2])
     return f"{exact:,.{max(decimals, least_places)}f}" if exact else "0"

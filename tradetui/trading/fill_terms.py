@@ -1,8 +1,8 @@
-"""What a fill, or an order once it fills, does to a position, by its terms alone: "opens LONG".
+"""The effect of a fill, or of an order once it fills, on a position, from its terms alone: "opens LONG".
 
-In hedge mode `side` names the leg (buy is LONG) and `tradeSide` says open or close: a close whose side is `sell` buys a
-SHORT back. In one-way mode `side` is the direction, and `tradeSide` only shows where the exchange closed by itself.
-What has an unknown term has no effect that is known: None, so that nothing is decided by it.
+In hedge mode `side` names the leg (buy is LONG) and `tradeSide` is open or close: a close with side `sell` buys a SHORT
+back. In one-way mode `side` is the direction, and `tradeSide` only shows forced closes by the exchange. Unknown terms
+have no known effect: None, so that no decision depends on it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MAY_ONLY_REDUCE: Final = {"yes": True, "true": True, "no": False, "false": Fals
 CLOSING_PLANS: Final = frozenset(
     {PlanType.PROFIT_PLAN, PlanType.LOSS_PLAN, PlanType.MOVING_PLAN, PlanType.POS_PROFIT, PlanType.POS_LOSS}
 )
-"""Kinds of trigger orders that take profit or stop a loss of a position, and so close it."""
+"""Kinds of trigger orders that close a position: take-profits and stop-losses."""
 
 
 class TradeAction(Enum):
-    """What a trade does, as a verb of an order and of a fill. The exchange itself takes the actions from REDUCE on."""
+    """The action of a trade, as a verb for an order and for a fill. Actions from REDUCE on are the exchange's own."""
 
     OPEN = "opens", "opened"
     CLOSE = "closes", "closed"
@@ -59,19 +59,19 @@ class TradeEffect(NamedTuple):
 
     @property
     def opens(self) -> bool | None:
-        """Whether it opens; None for BUY and SELL, which close what is held against them and open the rest."""
+        """Whether it opens; None for BUY and SELL, which close an opposite position and open the rest."""
         return None if self.leg is None else self.action is TradeAction.OPEN
 
     @property
     def buys(self) -> bool:
-        """Whether the coin is bought; the economic direction, which `side` is not in hedge mode."""
+        """Whether the coin is bought: the economic direction, which `side` is not in hedge mode."""
         if self.leg is None:
             return self.action is TradeAction.BUY
         return (self.action is TradeAction.OPEN) is (self.leg is LONG)
 
     @property
     def closed_leg(self) -> PositionSide:
-        """The leg that it closes, if any: of a BUY or SELL the opposite one."""
+        """The leg that it closes, if any; for BUY or SELL the opposite leg."""
         return self.leg or (SHORT if self.buys else LONG)
 
     @property
@@ -100,11 +100,11 @@ class ReceivedTerms(Protocol):
 
 
 class FillTerms(NamedTuple):
-    """What the terms of a fill say.
+    """The meaning of a fill's terms.
 
-    `mode` is the position mode, None where they do not show it. `leg` is the one that the fill belongs to, the net in
-    one-way mode. `effect` is None where `unknown_word`, a field and its word as received, leaves it open; `opens` and
-    `buys` are those of the effect. `forced_by` is why the exchange closed by itself.
+    `mode` is the position mode, None if they do not show it. `leg` is the leg of the fill, the net in one-way mode.
+    `effect` is None if a term is unknown: `unknown_word` is its field and value as received. `opens` and `buys` are
+    those of the effect. `forced_by` is the cause of a forced close.
     """
 
     mode: PositionMode | None
@@ -117,9 +117,9 @@ class FillTerms(NamedTuple):
 
 
 def terms_of(fill: ReceivedTerms, mode: PositionMode | None = None) -> FillTerms:
-    """The terms of a fill; `mode` is the position mode where it is known better than from the fill.
+    """Return the terms of a fill; `mode` is the position mode if known from elsewhere.
 
-    A fill whose words are of the other mode has no effect.
+    A fill with words of the other mode has no effect.
     """
     return _fill_terms(fill.side, fill.trade_side, fill.pos_mode, mode)
 
@@ -151,16 +151,16 @@ def _fill_terms(
 
 
 def effect_of_order(order: PendingOrder, mode: PositionMode | None = None) -> TradeEffect | None:
-    """The effect of a pending order once it fills; `mode` where it is known better than from the order.
+    """Return the effect of a pending order once it fills; `mode` is the position mode if known from elsewhere.
 
-    A reduce-only order of one-way mode closes: it can do nothing else.
+    In one-way mode a reduce-only order can only close.
     """
     reduces = False if order.reduce_only is None else _MAY_ONLY_REDUCE.get(order.reduce_only.lower())
     return None if reduces is None else _effect_of_resting(order, order.trade_side, mode, reduces=reduces)
 
 
 def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -> TradeEffect | None:
-    """The effect of a trigger order once it executes; in hedge mode a take-profit or stop-loss closes by its kind."""
+    """Return the effect of a trigger order once it executes; in hedge mode take-profits and stop-losses close."""
     trade_side = trigger.trade_side
     if not trade_side and known(PlanType, trigger.plan_type) in CLOSING_PLANS:
         trade_side = TradeSide.CLOSE
@@ -177,12 +177,12 @@ def _effect_of_resting(
 
 
 def sides_as_received(terms: ReceivedTerms) -> str:
-    """The side and the trade side as received, to be shown where the effect is not known."""
+    """Return side and trade side as received, to show them if the effect is not known."""
     return f"{terms.side or ''} {terms.trade_side or ''}".strip()
 
 
 def _mode(trade_side: str | None, pos_mode: str | None) -> PositionMode | None:
-    """The position mode that terms show; without `posMode`, a trade side of one-way trades alone shows it.
+    """Return the position mode that terms show; without `posMode`, only a trade side of one-way mode shows it.
 
     `open` and `close` do not: one-way mode may have them too.
     """
@@ -192,7 +192,7 @@ def _mode(trade_side: str | None, pos_mode: str | None) -> PositionMode | None:
 
 
 def _leg(trade_side: str | None, side: Side | None) -> PositionSide | None:
-    """The leg that terms of hedge mode name: in the suffix where the exchange closed, since `side` may be the other."""
+    """Return the leg named by hedge-mode terms; by the suffix of a forced close, whose `side` may differ."""
     word = (trade_side or "").lower()
     leg_of_side = {Side.BUY: LONG, Side.SELL: SHORT, None: None}[side]
     return LONG if word.endswith("_long") else SHORT if word.endswith("_short") else leg_of_side
@@ -210,7 +210,10 @@ def _effect(
     leg: PositionSide | None = None,
     reduces: bool = False,
 ) -> TradeEffect | None:
-    """The effect of known terms; those that show no mode are read as hedge mode's. `leg` is the one an order names."""
+    """Return the effect of known terms; without a mode they are read as hedge mode's.
+
+    `leg` is the leg named by an order.
+    """
     system_action = _SYSTEM_ACTIONS.get(trade_side)
     if mode is PositionMode.ONE_WAY:
         if side is None:

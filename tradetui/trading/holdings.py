@@ -1,4 +1,4 @@
-"""Holdings of one symbol: two legs in hedge mode, one signed net in one-way mode; and a leg as fills sum it up."""
+"""Holdings of one symbol: two legs in hedge mode, one signed net in one-way mode; and a leg summed from fills."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tradetui.wire.product_types import ProductType
 
 
 def side_text(net: Decimal, least_places: int = 0) -> str:
-    """A signed size as side and size, `SHORT 8` for -8, with at least so many decimals; `flat` for zero."""
+    """Format a signed size with at least `least_places` decimals: `SHORT 8` for -8, `flat` for zero."""
     return f"{'LONG' if net > ZERO else 'SHORT'} {grouped_digits(abs(net), least_places)}" if net else "flat"
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """Hedge mode: a long and a short leg side by side, each a size of the base coin, never negative."""
+    """Hedge mode: a long and a short leg side by side, each a size in the base coin, never negative."""
 
     long: Decimal = ZERO
     short: Decimal = ZERO
@@ -26,11 +26,11 @@ class Legs:
         return self.long if leg is PositionSide.LONG else self.short
 
     def moved(self, leg: PositionSide, size: Decimal) -> Legs:
-        """The legs after adding a size to one of them; below zero it is taken off."""
+        """Return the legs after adding a size to one of them; a negative size is taken off."""
         return replace(self, **{leg: self.size_of(leg) + size})
 
     def as_json(self) -> dict[str, str]:
-        """`{"long", "short"}` with decimals as text."""
+        """Return `{"long", "short"}` with decimals as text."""
         return {"long": exact_digits(self.long), "short": exact_digits(self.short)}
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Legs:
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """One-way mode: one signed net, above zero long."""
+    """One-way mode: one signed net, positive for long."""
 
     net: Decimal = ZERO
 
@@ -47,11 +47,11 @@ class Net:
         return max(self.net if leg is PositionSide.LONG else -self.net, ZERO)
 
     def moved(self, leg: PositionSide, size: Decimal) -> Net:
-        """The net after adding a size on one side; below zero it is taken off."""
+        """Return the net after adding a size on one side; a negative size is taken off."""
         return Net(self.net + (size if leg is PositionSide.LONG else -size))
 
     def as_json(self) -> dict[str, str]:
-        """`{"net"}` with the decimal as text."""
+        """Return `{"net"}` with the decimal as text."""
         return {"net": exact_digits(self.net)}
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ Holdings = Legs | Net
 
 @dataclass(slots=True)
 class HeldLeg:
-    """A leg as its fills sum it up, one by one. `value` is the size (base coin) times the average entry."""
+    """A leg summed fill by fill. `value` is the size (base coin) times the average entry."""
 
     long: bool
     size: Decimal = ZERO
@@ -71,7 +71,7 @@ class HeldLeg:
 
     @property
     def entry(self) -> Decimal | None:
-        """The average entry, weighted by size; None where nothing is held."""
+        """The average entry, weighted by size; None if nothing is held."""
         return self.value / self.size if self.size else None
 
     def open(self, size: Decimal, value: Decimal) -> None:
@@ -79,7 +79,7 @@ class HeldLeg:
         self.value += value
 
     def close(self, size: Decimal) -> None:
-        """Take a size off at the average entry, at most all of it."""
+        """Take a size off at the average entry, at most the whole leg."""
         if size < self.size:
             self.value -= self.value * size / self.size
             self.size -= size
@@ -87,6 +87,6 @@ class HeldLeg:
             self.size = self.value = ZERO
 
     def profit_of(self, product_type: ProductType, size: Decimal, price: Decimal) -> Decimal:
-        """The profit of closing a size at a price, in the margin coin; zero where nothing is held."""
+        """Return the profit of closing a size at a price, in the margin coin; zero if nothing is held."""
         entry = self.entry
         return ZERO if entry is None else profit(product_type, long=self.long, size=size, entry=entry, price=price)

@@ -1,7 +1,7 @@
-"""What a symbol's resting orders and stops will do after a reversal.
+"""The effect of a symbol's open orders and stops after a reversal.
 
-They were placed for the position that ends. One that builds it again, or adds to the new one instead of protecting the
-old, goes the wrong way: against the trader's intent. So does one whose effect is not known.
+They were placed for the position that ends. An order goes the wrong way if it rebuilds that position, or adds to the
+new one instead of protecting the old one. So does an order of unknown effect.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class ImpactKind(StrEnum):
 
 
 class Impact(NamedTuple):
-    """An order's effect on what is held: `leg` is the one it works on, the one it opens where it turns a net round."""
+    """An order's effect on the holdings: `leg` is the leg it affects, or the one it opens if it turns a net."""
 
     kind: ImpactKind
     leg: PositionSide
 
     def phrase(self, new: PositionSide | None = None) -> str:
-        """Such as `adds to the new LONG`; `new` is the leg that a reversal has just opened."""
+        """Describe it, such as `adds to the new LONG`; `new` is the leg that a reversal has just opened."""
         other = SHORT if self.leg is LONG else LONG
 
         def the(leg: PositionSide) -> str:
@@ -73,9 +73,9 @@ class Impact(NamedTuple):
 
 
 def impact_on(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Impact | None:
-    """The impact of an order of a size (base coin; None is the whole leg) on the holdings.
+    """Return the impact of an order of a size (base coin; None is the whole leg) on the holdings.
 
-    None where the effect is of the other position mode than the holdings.
+    None if the effect belongs to the other position mode.
     """
     if _is_of_other_mode(effect, held):
         return None
@@ -95,17 +95,18 @@ def impact_on(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Impa
 
 
 def _is_of_other_mode(effect: TradeEffect, held: Holdings) -> bool:
-    """Whether an effect is of the other position mode than the holdings: one-way mode opens nothing by name, and hedge
-    mode does nothing that does not name its leg.
+    """Whether an effect belongs to the other position mode than the holdings.
+
+    One-way mode has no explicit open, and hedge mode no effect without a leg.
     """
     return effect.opens is (True if isinstance(held, Net) else None)
 
 
 def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Holdings:
-    """The holdings once an order of a size (base coin; None is all that it can close) has filled.
+    """Return the holdings after an order of a size (base coin; None is all that it can close) has filled.
 
-    An order that may only close is limited by the holdings. Raises ValueError where the effect is of the other position
-    mode.
+    An order that may only close is limited by the holdings. Raises ValueError if the effect belongs to the other
+    position mode.
     """
     if _is_of_other_mode(effect, held):
         raise ValueError(f"{effect.present} is of the other position mode than {held}")
@@ -117,7 +118,7 @@ def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -
 
 
 class RestingKind(StrEnum):
-    """The kinds of resting orders; the value is the name on the screen."""
+    """The kinds of open orders; the value is the name on the screen."""
 
     ORDER = "order"
     STOP_LOSS = "stop-loss"
@@ -136,7 +137,7 @@ _KIND_OF_PLAN: Final = {
 
 
 class Difference(StrEnum):
-    """How an order stands otherwise than its preview assumed; the value is the text on the screen."""
+    """How an order differs from its preview; the value is the text on the screen."""
 
     STILL_WAITING = "still waiting"
     GONE = "no longer waiting"
@@ -149,8 +150,8 @@ class OrderImpact:
     """One order, its effect on the new position, and whether that goes the `wrong_way`.
 
     `action` is its trade without the price: `buy 0.1186`, `whole LONG`. `price` is where it fills or fires, None at the
-    market. `done` is its filled fraction. `assumed` is whether the effect rests on the assumption that the exchange
-    cancels it with the leg that is given up. `difference` is for one that was compared with its preview.
+    market. `done` is its filled fraction. `assumed` is whether the effect assumes that the exchange cancels the order
+    with the reversed leg. `difference` is set for an order compared with its preview.
     """
 
     order_id: str
@@ -165,7 +166,7 @@ class OrderImpact:
 
     @property
     def rests_in_book(self) -> bool:
-        """Whether it is an order, and no trigger order that waits for a price."""
+        """Whether it is a plain order, and no trigger order that waits for a price."""
         return self.kind is RestingKind.ORDER
 
     @property
@@ -184,10 +185,10 @@ def resting_after(
     *,
     market: Decimal | None = None,
 ) -> tuple[OrderImpact, ...]:
-    """Every order and live stop of the symbol with its effect on what is held after the reversal.
+    """Return every order and live stop of the symbol with its effect on the holdings after the reversal.
 
-    That is `held` where it is known already, else every possible result of the plan. With a market price (quote coin),
-    orders nearer to it fill first; without one, every order is seen as if it were alone.
+    These are `held` if known already, else every possible result of the plan. With a market price (quote coin), orders
+    nearer to it fill first; without one, each order is examined as if it were the only one.
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
     outlook = _Outlook(plan, afters, is_known=held is not None)
@@ -207,9 +208,9 @@ def compared_with_preview(
     leg_is_gone: bool,
     may_be_unread: Callable[[OrderImpact], bool],
 ) -> tuple[OrderImpact, ...]:
-    """The orders that wait after a reversal and those that are gone, each with its difference from the preview.
+    """Return the orders that wait after a reversal and those that are gone, each with its difference from the preview.
 
-    `leg_is_gone` is whether nothing is held of the leg that was given up: its orders were to go with it. An order that
+    `leg_is_gone` is whether nothing is left of the reversed leg, with which its orders should have gone. An order that
     `may_be_unread`, in the preview or afterwards, is neither gone nor new.
     """
     before = {(order.order_id, order.kind): order for order in previewed}
@@ -229,7 +230,7 @@ def compared_with_preview(
 
 @dataclass(frozen=True, slots=True)
 class RestingOrder:
-    """An order or a stop as it rests. `size` is what it has left, in the base coin; None is all that it can close."""
+    """An open order or stop. `size` is its unfilled size in the base coin; None is all that it can close."""
 
     order_id: str
     kind: RestingKind
@@ -241,7 +242,7 @@ class RestingOrder:
     done: Decimal = ZERO
 
     def meets(self, holdings: Iterable[Holdings]) -> list[_Meeting] | None:
-        """Its impact on each of these holdings; None where its effect is not known, or of the other position mode."""
+        """Return its impact on each of these holdings; None if its effect is unknown or of the other position mode."""
         meetings = []
         for held in holdings:
             impact = None if self.effect is None else impact_on(self.effect, self.size, held)
@@ -253,7 +254,7 @@ class RestingOrder:
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
-    """The effect of an order, the holdings that it meets, and its impact on them."""
+    """The effect of an order, the holdings when it fills, and its impact on them."""
 
     effect: TradeEffect
     held: Holdings
@@ -262,14 +263,14 @@ class _Meeting:
 
 @dataclass(frozen=True, slots=True)
 class _Outlook:
-    """Judges what orders do after a reversal: to the holdings of each possible result, or to the known ones."""
+    """Judges the effect of orders after a reversal, on the holdings of each possible result or on the known ones."""
 
     plan: ReversalPlan
     afters: Sequence[Holdings]
     is_known: bool
 
     def impact_of(self, order: RestingOrder, held_at_turn: Sequence[Holdings]) -> OrderImpact:
-        """The impact of an order; `held_at_turn` are the holdings just before it fills, for each possible result."""
+        """Return the impact of an order; `held_at_turn` are the holdings just before it fills, for each result."""
         meetings, meetings_alone = order.meets(held_at_turn), order.meets(self.afters)
         effect, is_wrong, is_assumed = NOT_KNOWN, True, False
         if meetings is not None and meetings_alone is not None:
@@ -286,16 +287,16 @@ class _Outlook:
         )
 
     def may_fill(self, order: RestingOrder) -> bool:
-        """Whether an order may change the holdings that later ones meet."""
+        """Whether an order may change the holdings that later ones find."""
         meetings = order.meets(self.afters)
         return meetings is not None and not self._may_be_cancelled(order, meetings)
 
     def _is_wrong(self, meeting: _Meeting) -> bool:
         """Whether an order goes against the trader's intent.
 
-        Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its
-        leg. One-way mode: an order that goes the way of a net that has turned round, such as a protective stop of the
-        old position, adds to the new one unless it may only reduce.
+        Hedge mode: an order that opens the reversed leg rebuilds it; any other order stays with its leg. One-way mode:
+        an order in the direction of the new net, such as a protective stop of the old position, adds to it unless it
+        may only reduce.
         """
         effect, impact = meeting.effect, meeting.impact
         if effect.leg is not None:
@@ -303,7 +304,7 @@ class _Outlook:
         return impact.kind is ImpactKind.ADDS and impact.leg is self.plan.opened_leg
 
     def _may_be_cancelled(self, order: RestingOrder, meetings: Iterable[_Meeting]) -> bool:
-        """Whether the exchange is assumed to cancel an order with the leg that is given up."""
+        """Whether the exchange is assumed to cancel an order with the reversed leg."""
         return not self.is_known and any(
             self._has_nothing_to_close(meeting)
             or (order.is_stop and meeting.effect.closed_leg is self.plan.closed_leg and self._is_wrong(meeting))
@@ -311,7 +312,7 @@ class _Outlook:
         )
 
     def _text(self, order: RestingOrder, meeting: _Meeting) -> str:
-        """The effect of an order on the holdings that it meets."""
+        """Describe the effect of an order on the holdings when it fills."""
         impact, before = meeting.impact, self.plan.before
         opened, size_text = self.plan.opened_leg, self.plan.size_text
         phrase = impact.phrase(None if before.size_of(opened) else opened)
@@ -356,23 +357,23 @@ def _kind(stop: TriggerOrder) -> RestingKind:
 
 
 def _action(order: PendingOrder | TriggerOrder, effect: TradeEffect | None, digits: str) -> str:
-    """The trade of an order, such as `buy 0.1186`; unknown terms stay as received."""
+    """Describe the trade of an order, such as `buy 0.1186`; unknown terms stay as received."""
     if effect is None:
         return f"{sides_as_received(order)} {digits}".strip()
     return f"{'buy' if effect.buys else 'sell'} {digits}".strip()
 
 
 def _loud(phrase: str) -> str:
-    """The phrase in capitals, but for the leg that it names as opposed."""
+    """Return the phrase in capitals, except the leg that it names as opposed."""
     head, against, leg = phrase.partition(" against")
     return f"{head.upper()}{against}{leg}"
 
 
 def held_at_turn(orders: Iterable[RestingOrder], market: Decimal, held: Holdings) -> Mapping[str, Holdings]:
-    """The holdings just before an order fills, by its id, should the price go straight to it from the market.
+    """Return the holdings just before each order fills, by id, if the price goes straight to it from the market.
 
-    An order that opens is seen as if no stop had fired before it: stops protect holdings, and the order is examined
-    for what it adds to that.
+    For an order that opens, earlier stops are ignored: stops protect holdings, and such an order is judged by what it
+    adds to them.
     """
     priced = [(order.price, order) for order in orders if order.price is not None]
     below = [order for price, order in sorted(priced, key=lambda pair: -pair[0]) if price < market]

@@ -1,7 +1,7 @@
 """Figures of a position from market and stops: value, return, liquidation distance, nearest stop, next funding.
 
-Money is in the margin coin's dollars (USDT, USDC), counted as USDT; that of coin-margined positions is converted at the
-mark. None is unknown.
+Money is in the margin coin's dollars (USDT, USDC), counted as USDT; amounts of coin-margined positions are converted at
+the mark. None is unknown.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class NearestStop(NamedTuple):
-    """The stop of a position: the price that fires first, None where there is none or it only trails.
+    """The stop of a position: the price that fires first, None without one or if it only trails.
 
-    `part` is the fraction of the position that all its stops close, None where they close all of it, or none waits.
+    `part` is the fraction of the position that all its stops close, None if they close all of it, or none waits.
     """
 
     state: StopState
@@ -31,7 +31,7 @@ class NearestStop(NamedTuple):
 
 
 def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestStop:
-    """The stop-loss of a position that fires first, and the fraction that all its stops close."""
+    """Return the stop-loss of a position that fires first, and the fraction that all its stops close."""
     of_symbol = (stop for stop in stops if stop.symbol.upper() == position.symbol)
     waiting = stops_of_leg(of_symbol, position.leg, position.mode, position.stop_loss)
     nearest, stopped = waiting.nearest, waiting.stopped_size(position.size)
@@ -42,21 +42,21 @@ def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestSt
 
 
 def value_of(position: Position) -> Decimal | None:
-    """Size times mark; None without a mark, and for a size below zero, which nobody can read."""
+    """Return size times mark; None without a mark, and for a negative size, which has no meaning."""
     return None if position.mark is None or position.size < ZERO else position.size * position.mark
 
 
 def in_dollars(position: Position, amount: Decimal | None) -> Decimal | None:
-    """An amount of the position's margin coin in dollars."""
+    """Convert an amount in the position's margin coin to dollars."""
     if amount is None or not position.product_type.is_coin_margined:
         return amount
     return None if position.mark is None else amount * position.mark
 
 
 def return_on_margin(position: Position) -> Decimal | None:
-    """Unrealised profit as a fraction of the opening margin: size times entry, divided by the leverage.
+    """Return the unrealised profit as a fraction of the opening margin: size times entry, divided by the leverage.
 
-    Of a coin-margined position both are in the coin, where the margin is the size divided by the leverage.
+    For a coin-margined position both are in the coin, where the margin is the size divided by the leverage.
     """
     if position.unrealised is None or not position.leverage or not position.size:
         return None
@@ -68,7 +68,7 @@ def return_on_margin(position: Position) -> Decimal | None:
 
 
 def signed_liquidation_distance(position: Position) -> Decimal | None:
-    """How far the price has to move to liquidation, as a part of the mark; below zero where it lies below."""
+    """Return the distance from mark to liquidation as a fraction of the mark; negative if liquidation is below."""
     distance = position.liquidation_distance
     if distance is None or position.liquidation is None or position.mark is None:
         return None
@@ -76,7 +76,7 @@ def signed_liquidation_distance(position: Position) -> Decimal | None:
 
 
 def next_funding_payment(position: Position) -> Decimal | None:
-    """The next funding payment in dollars; below zero where it is paid."""
+    """Return the next funding payment in dollars; negative if it is paid."""
     value, rate = value_of(position), position.market.funding_rate
     if value is None or rate is None or position.is_long is None:
         return None
@@ -84,7 +84,7 @@ def next_funding_payment(position: Position) -> Decimal | None:
 
 
 class Exposure(NamedTuple):
-    """Value of the LONGs and of the SHORTs in dollars; `unknown` counts positions whose value or side is not known."""
+    """Value of the LONGs and of the SHORTs in dollars; `unknown` counts positions of unknown value or side."""
 
     long: Decimal = ZERO
     short: Decimal = ZERO

@@ -20,7 +20,7 @@ from tradetui.wire.product_types import ProductType
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 _ABSURDLY_FAR: Final = 100
-"""A liquidation price beyond so many times the mark is the exchange's way of saying that there is none."""
+"""A liquidation price beyond this many times the mark is the exchange's way of saying that there is none."""
 
 
 class StopState(StrEnum):
@@ -36,10 +36,10 @@ class StopState(StrEnum):
 class PositionMarket(NamedTuple):
     """Market figures of a position beside its size.
 
-    `stop` is the trigger price of the stop-loss that fires first, where one waits; a trailing stop alone has none.
-    `stop_part` is how much of the position its stops close together, None where they close all of it, or none waits.
-    `mark_is_live` says that the position's mark is the market's, and not the last fill's price.
-    `funding_rate` is the part of the value that a LONG pays at `next_funding`.
+    `stop` is the trigger price of the stop-loss that fires first, if one waits; a trailing stop alone has none.
+    `stop_part` is the fraction of the position that its stops close together, None if they close all of it, or none
+    waits. `mark_is_live` is whether the position's mark is the market's, and not the last fill's price. `funding_rate`
+    is the fraction of the value that a LONG pays at `next_funding`.
     """
 
     stop_state: StopState = StopState.NOT_READ
@@ -55,7 +55,7 @@ NO_MARKET: Final = PositionMarket()
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The exchange said so (all-position), which proves it."""
+    """The exchange reported the position (all-position), which proves it."""
 
     proven: ClassVar[bool] = True
 
@@ -65,10 +65,10 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class FromFills:
-    """Summed from fills: since when, whether the start is proven flat, and whether opens are proven missing.
+    """Summed from fills: since when, whether the start is proven flat, and whether opening fills are proven missing.
 
-    `unknown_word` is an unknown term of a fill: the sum leaves that fill out. `contradicted` says that a
-    reversal has shown that the account's fills do not name the leg they move.
+    `unknown_word` is an unknown term of a fill that the sum leaves out. `contradicted` is set if a reversal has shown
+    that the account's fills do not name the leg they move.
     """
 
     since: datetime | None = None
@@ -91,10 +91,10 @@ Source = Reported | FromFills
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """One leg of a symbol. Sizes are in the base coin; `leg` is the side, None where it is not known.
+    """One leg of a symbol. Sizes are in the base coin; `leg` is the side, None if not known.
 
-    Profit and fees are in the margin coin. None is unknown. `shown_leg` is the side's word as it came. `market` is what
-    market and waiting stops add, where they were read.
+    Profit and fees are in the margin coin. None is unknown. `shown_leg` is the side as received. `market` has figures
+    of market and waiting stops, if they were read.
     """
 
     product_type: ProductType
@@ -125,17 +125,17 @@ class Position:
 
     @property
     def is_long(self) -> bool | None:
-        """Whether it gains when the price rises; None where the side is not known."""
+        """Whether it gains when the price rises; None if the side is not known."""
         return None if self.leg is None else self.leg is LONG
 
     @property
     def summed_since(self) -> datetime | None:
-        """Since when fills were summed, None where the position was reported or nothing limits the sum."""
+        """The time since which fills were summed; None if the position was reported or the sum has no limit."""
         return self.source.since if isinstance(self.source, FromFills) else None
 
     @property
     def shown_leg(self) -> str:
-        """`long`, `short`, or the word that came in their place."""
+        """`long`, `short`, or the unknown word received instead."""
         if self.leg is None and self.record is not None:
             return self.record.hold_side
         return str(self.leg or "")
@@ -162,26 +162,25 @@ class Position:
 
     @property
     def has_no_liquidation(self) -> bool:
-        """Whether the liquidation price says that there is none: it is negative, zero or absurdly far."""
+        """Whether the liquidation price means that there is none: it is negative, zero or absurdly far."""
         return self.liquidation is not None and sensible_liquidation(self.liquidation, self.mark) is None
 
     @property
     def liquidation_distance(self) -> Decimal | None:
-        """How far the mark is from liquidation, as a part of the mark; None where either says nothing."""
+        """The distance from mark to liquidation as a fraction of the mark; None if either is missing."""
         if self.liquidation is None or not self.mark or self.has_no_liquidation:
             return None
         return abs(self.mark - self.liquidation) / self.mark
 
 
 def sensible_liquidation(price: Decimal | None, mark: Decimal | None) -> Decimal | None:
-    """A liquidation price; None for one at or below zero or absurdly far, which both mean that there is none."""
+    """Return a liquidation price; None if it is at or below zero or absurdly far, which means that there is none."""
     if price is None or price <= ZERO or (mark is not None and price > mark * _ABSURDLY_FAR):
         return None
     return price
 
 
 def reported(product_type: ProductType, row: ReportedPosition) -> Position:
-    """A position as the exchange reports it."""
     return Position(
         product_type=product_type,
         symbol=row.symbol.upper(),
@@ -206,7 +205,7 @@ def reported(product_type: ProductType, row: ReportedPosition) -> Position:
 
 
 def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
-    """The holdings of a symbol, in the shape of the mode; positions whose side is not known are left out."""
+    """Return the holdings of a symbol in the shape of the mode, without positions of unknown side."""
     sizes = {LONG: ZERO, SHORT: ZERO}
     for position in positions:
         if position.product_type is product_type and position.symbol == symbol.upper() and position.leg is not None:
@@ -217,9 +216,9 @@ def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol
 
 
 def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
-    """Why a symbol's holdings are not known from its positions: an unknown term, or too many rows; empty if they are.
+    """Return why a symbol's positions do not give its holdings: an unknown term, or too many rows; empty if they do.
 
-    Hedge mode has one row a leg, one-way mode one row a symbol.
+    Hedge mode has one row per leg, one-way mode one row per symbol.
     """
     of_symbol = [position for position in positions if position.symbol == symbol.upper()]
     unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_fields)
@@ -234,7 +233,7 @@ def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
 
 
 def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime | None]:
-    """The legs of a symbol whose sum of fills may not be whole, each by the moment since which fills are known."""
+    """Return the start times of those of a symbol's legs whose sum of fills may be incomplete."""
     sources = [position.source for position in positions if position.symbol == symbol.upper()]
     return [source.since for source in sources if isinstance(source, FromFills) and not source.proven]
 
@@ -245,13 +244,13 @@ def mode_of(
     newest_fill: FuturesFill | None,
     account_word: str | None = None,
 ) -> tuple[PositionMode | None, str]:
-    """The position mode and where it is known from, or None and why not.
+    """Return the position mode and its source, or None and why it is not known.
 
-    Reported positions say it first, then pending orders, then the newest fill, then the account itself; two that
-    contradict each other on one level say nothing, and neither does a level with an unknown term.
+    Reported positions come first, then pending orders, then the newest fill, then the account itself. A level that
+    contradicts itself or has an unknown term gives no mode.
     """
     held, fills = tuple(positions), [newest_fill] if newest_fill is not None else []
-    # Where the exchange reports no positions, they are sums of fills, and so is what they say of the mode.
+    # If the exchange reports no positions, they are sums of fills, and so is their mode.
     summed = bool(held) and all(position.record is None for position in held)
     for origin, reported_modes in (
         ("the fills" if summed else "the positions", [_mode_word(position) for position in held]),
@@ -277,7 +276,7 @@ def _mode_word(position: Position) -> str | None:
 
 
 def with_mark(position: Position, mark: Decimal | None) -> Position:
-    """The position with a mark price and the profit it implies; as it is where either is unknown."""
+    """Return the position with a mark price and the resulting profit; unchanged profit if either is unknown."""
     if mark is None or position.entry is None or position.is_long is None:
         return replace(position, mark=mark)
     gained = profit(position.product_type, long=position.is_long, size=position.size, entry=position.entry, price=mark)

@@ -1,7 +1,7 @@
 """Positions summed from fills, for accounts whose positions the exchange does not report.
 
-A `PositionBook` takes the fills of a product type in, one at a time: what each opens and closes, and the average entry
-and the realised profit after it.
+A `PositionBook` takes the fills of a product type one by one: each opens or closes, and changes average entry and
+realised profit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
 
 IDS_KEPT = 20_000
-"""Fills by whose ids a repetition is known; only the newest can come again."""
+"""Number of fills whose repetitions are recognised by id; only the newest can come again."""
 
 
 @dataclass(slots=True)
@@ -42,11 +42,11 @@ class _Symbol:
 
 
 class PositionBook:
-    """Positions of one product type, kept by adding fills oldest first; each costs the same whatever came before.
+    """Positions of one product type, summed by adding fills oldest first; each costs the same at any length.
 
     Fills before `known_from` (Unix ms) are left out: lost later fills may have closed what they opened. A change of
-    position mode between two fills proves that nothing was held, since the exchange refuses the switch while anything
-    is (code 40920). Marks are the last fill's price.
+    position mode between two fills proves that nothing was held, because the exchange refuses the switch while anything
+    is held (code 40920). Marks are the last fill's price.
     """
 
     def __init__(self, product_type: ProductType, known_from: int = 0) -> None:
@@ -56,16 +56,16 @@ class PositionBook:
         self._since: datetime | None = None
         self._proven = False
         self._symbols: defaultdict[str, _Symbol] = defaultdict(_Symbol)
-        self._effects: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
+        self._effects: dict[str, int] = {}  # hashes of effects: the tuples of so many fills would take megabytes
         self._newest: datetime | None = None
         self.outdated = False
-        """Whether a fill came after one that is newer than it, or came again with other figures."""
+        """Whether a fill came after a newer one, or again with other figures."""
 
     def add(self, fill: FuturesFill) -> None:
-        """Take one fill in; one that is known already changes nothing.
+        """Add one fill; a known one changes nothing.
 
-        A fill older than one already taken breaks averages and proofs, and one that comes again with other figures was
-        summed as it was before, so the book marks itself outdated and is to be built again.
+        A fill older than an added one invalidates averages and proofs, and the earlier figures of a repeated fill are
+        already summed. So the book marks itself outdated, and has to be built again.
         """
         if self._known_from and unix_ms(fill.c_time) < self._known_from:
             return
@@ -79,7 +79,7 @@ class PositionBook:
         self._newest = fill.c_time
         self._effects[fill_id] = effect
         if len(self._effects) > IDS_KEPT:
-            # Memory does not grow with history; a fill this old that came again would show as out of order.
+            # Memory does not grow with history; a fill this old that came again would be out of order.
             for old in list(islice(self._effects, IDS_KEPT // 2)):
                 del self._effects[old]
         self._since = self._since or fill.c_time
@@ -88,7 +88,7 @@ class PositionBook:
             self._symbols.clear()
             self._proven, self._since = True, fill.c_time
         self.mode = terms.mode or self.mode
-        # A fill that does not tell the mode is of the same as the one before.
+        # A fill that does not show its mode has the mode of the one before.
         self._apply(fill, terms if terms.mode is not None else terms_of(fill, self.mode))
 
     @property
@@ -134,13 +134,13 @@ class PositionBook:
                 )
                 leg.close(closing)
             if size and (only_closes or (fill.profit and not closing)):
-                state.opens_missing = True  # it closed what was opened before the known fills
+                state.opens_missing = True  # it closed a size opened before the known fills
         if size and not only_closes:
             state.legs[LONG if terms.buys else SHORT].open(size, size * fill.price)
 
 
 def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:
-    """The holdings after these fills of one symbol, in any order; None where a term of a fill is not known."""
+    """Return the holdings after these fills of one symbol, in any order; None if a term of a fill is not known."""
     mode, holdings = PositionMode.ONE_WAY if isinstance(before, Net) else PositionMode.HEDGE, before
     for fill in fills:
         effect = terms_of(fill, mode).effect

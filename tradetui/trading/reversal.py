@@ -22,7 +22,7 @@ _ALWAYS_ASSUMED = (
 
 
 class CannotReverse(Exception):
-    """There is no plan: `reason` says why, `remedy` what could be done."""
+    """No plan is possible: `reason` is why, `remedy` what to do."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(f"{reason}. {remedy}")
@@ -32,7 +32,7 @@ class CannotReverse(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalParams:
-    """A trader's request. `side` names the leg (buy the long one), in one-way mode the side that must be held.
+    """A trader's request. `side` names the leg (buy is the long one), in one-way mode the side that must be held.
 
     A `size` of None is the whole leg.
     """
@@ -50,7 +50,7 @@ class ReversalParams:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedPosition:
-    """One possible outcome: the position, the closed size, and the size opened on the other side."""
+    """One possible outcome: the holdings, the closed size, and the size opened on the other side."""
 
     after: Holdings
     closed: Decimal
@@ -65,9 +65,9 @@ class ProjectedPosition:
 
 @dataclass(frozen=True, slots=True)
 class ReversalPlan:
-    """A reversal as it would be sent and what it leads to; `results` has two entries where the interface is silent.
+    """A reversal's request and its possible results; `results` has two entries where the interface is silent.
 
-    Sizes are written with `size_places` decimals at least, those of the contract's step, where that is known.
+    Sizes are written with at least `size_places` decimals, those of the contract's step if known.
     """
 
     params: ReversalParams
@@ -78,12 +78,11 @@ class ReversalPlan:
     size_places: int = 0
 
     def size_text(self, amount: Decimal) -> str:
-        """A size of the contract for sentences, with every digit; the request has its own exact text."""
+        """Format a size for sentences, with every digit; the request has its own exact text."""
         return grouped_digits(amount, self.size_places)
 
     @property
     def uncertain(self) -> bool:
-        """Whether more than one result is possible."""
         return len(self.results) > 1
 
     @property
@@ -119,7 +118,7 @@ class ReversalPlan:
 
     @property
     def side_meaning(self) -> str:
-        """What the request's `side` names, since it is no direction of a trade; empty where there is no `side`."""
+        """The meaning of the request's `side`, because it is no direction of a trade; empty without a `side`."""
         side = self.request.side
         if side is None:
             return ""
@@ -130,11 +129,11 @@ class ReversalPlan:
         return f"{side} = the order that closes the {self.leg.lower()} position"
 
     def request_fields(self) -> Mapping[str, Any]:
-        """The request's fields exactly as sent."""
+        """Return the request's fields exactly as sent."""
         return self.request.values()
 
     def with_client_oid(self, client_oid: str) -> ReversalPlan:
-        """The same plan, its request under this id of ours."""
+        """Return the same plan with this clientOid in its request."""
         return replace(self, request=self.request.changed(client_oid=client_oid))
 
     @property
@@ -149,7 +148,7 @@ class ReversalPlan:
 
     @property
     def short_title(self) -> str:
-        """The title without what is held afterwards: `Reverse BTCUSDT SHORT 3 of 20`."""
+        """The title without the holdings afterwards: `Reverse BTCUSDT SHORT 3 of 20`."""
         closed, held = self.results[0].closed, self.size_text(self.held_size)
         size = held if closed == self.held_size else f"{self.size_text(closed)} of {held}"
         return f"Reverse {self.subject} {size}"
@@ -162,7 +161,7 @@ class ReversalPlan:
 
 
 def plan_reversal(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
-    """The plan of a trader's request, by the rules of `click-backhand`; raises CannotReverse."""
+    """Plan a trader's request by the rules of `click-backhand`; raises CannotReverse."""
     if params.size is not None and params.size <= ZERO:
         raise CannotReverse("The size must be above zero", "Give a size, or none for the whole position")
     if params.mode is PositionMode.HEDGE:
@@ -215,7 +214,7 @@ def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
     assumptions: list[str] = []
     if params.size is not None:
         turned = min(params.size, held)
-        # What is closed is opened again on the other side, so that the net moves by twice that size.
+        # The closed size is opened again on the other side, so the net moves by twice that size.
         moved = net - 2 * turned if net > 0 else net + 2 * turned
         if params.size > held:
             size, most = grouped_digits(params.size), grouped_digits(held)
@@ -248,9 +247,9 @@ def _request(
 
 
 def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None) -> tuple[str, ...]:
-    """The limits of the contract that may close the leg and keep the other side from opening, as sentences.
+    """Return limits of the contract by which the leg may close but the other side not open, as sentences.
 
-    `price` is the expected fill price (quote coin), None where it is not known.
+    `price` is the expected fill price (quote coin), None if not known.
     """
     opened = max(result.opened for result in plan.results)
     value, least_value = None if price is None else opened * price, contract.min_trade_usdt
@@ -270,7 +269,7 @@ def _nothing_held(params: ReversalParams) -> CannotReverse:
 
 
 def _not_held(params: ReversalParams, leg: str) -> CannotReverse:
-    """The refusal where the named leg is not held, with the actual position."""
+    """Return the refusal for a named leg that is not held, with the actual position."""
     if params.held in (Legs(), Net()):
         return CannotReverse(f"No {leg} of {params.symbol} is held", "There is nothing to reverse")
     return CannotReverse(f"No {leg} of {params.symbol} is held", f"Held is {params.held}")

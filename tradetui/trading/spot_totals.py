@@ -14,10 +14,10 @@ from tradetui.wire.models.subaccounts import SubaccountTransfer
 from tradetui.wire.replies.record import Record
 
 NOT_NAMED: Final = "(not given)"
-"""The coin of an amount, or the kind of a movement, that the interface does not name, such as a convert's fee."""
-# Sums keep every digit: a figure has forty before its point at most, and as many after it as the exchange writes.
+"""A coin or kind that the interface does not name, such as the coin of a convert's fee."""
+# Sums keep every digit: a figure has at most forty before its point, and as many after it as the exchange writes.
 _EXACT: Final = Context(prec=400)
-# What spot pairs are quoted in, the longer names first, since the interface names the pair only.
+# The quote coins of spot pairs, the longer names first, because the interface names only the pair.
 _QUOTES: Final = (
     "USDT",
     "USDC",
@@ -38,9 +38,9 @@ _QUOTES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CoinTotal:
-    """One coin: received and paid as amounts of zero or more, fees with their own sign (a fee paid is below zero).
+    """One coin: received and paid amounts (zero or positive), and signed fees (a paid fee is negative).
 
-    `movements` is the net movement by business type, `rows` how many rows moved the coin.
+    `movements` is the net movement by business type, `rows` the number of rows that moved the coin.
     """
 
     coin: str
@@ -52,7 +52,7 @@ class CoinTotal:
 
 
 def added(before: Mapping[str, CoinTotal], records: Iterable[Record]) -> dict[str, CoinTotal]:
-    """The totals with these rows added; rows of a kind that moves no coin add nothing."""
+    """Return the totals with these rows added; a row that moves no coin adds nothing."""
     totals = dict(before)
     for record in records:
         counted: set[str] = set()
@@ -64,9 +64,9 @@ def added(before: Mapping[str, CoinTotal], records: Iterable[Record]) -> dict[st
 
 
 def coins_of(symbol: str, fee_coins: Iterable[str] = ()) -> tuple[str, str] | None:
-    """Base and quote coin of a spot pair, by the coins pairs are quoted in and by its fee, which may be in either.
+    """Return base and quote coin of a spot pair, by the known quote coins and by its fee, which may be in either.
 
-    The fee decides between known quotes: `DOTUSD` ends with `TUSD` as well. None where neither tells: a wrong coin
+    The fee decides between known quotes: `DOTUSD` ends with `TUSD` as well. None if both are undecided: a wrong coin
     would be a wrong number.
     """
     symbol, fee_coins = symbol.upper(), [coin.upper() for coin in fee_coins if coin]
@@ -79,7 +79,7 @@ def coins_of(symbol: str, fee_coins: Iterable[str] = ()) -> tuple[str, str] | No
 
 
 def fee_coins_of(fill: SpotFill) -> list[str]:
-    """The coins in which a fill was charged, as far as the exchange names them."""
+    """Return the coins in which a fill was charged, as far as the exchange names them."""
     return [fee.fee_coin for fee in fill.fee_detail if fee.fee_coin]
 
 
@@ -137,7 +137,7 @@ def _of_bill(bill: SpotBill) -> CoinTotal:
 
 
 def _of_transfer(transfer: SubaccountTransfer) -> CoinTotal:
-    """A transfer that succeeded moves the coin; a pending or failed one is counted apart."""
+    """Return a transfer's movement; a pending or failed transfer counts separately."""
     kind = transfer.type or NOT_NAMED
     if transfer.status and not same(transfer.status, TransferStatus.SUCCESS):
         kind = f"{kind} {transfer.status}"

@@ -1,7 +1,7 @@
 """Trigger orders in a trader's words: their kind, state and failure, and which of them are the stops of a leg.
 
-A trigger order waits at the exchange for a price. The interface's own terms (`pos_loss`, `fail_execute`) are still
-shown in the detail view, and exported and filtered by.
+A trigger order waits at the exchange for a price. The interface's own terms (`pos_loss`, `fail_execute`) remain in the
+detail view, in exports and in filters.
 """
 
 from __future__ import annotations
@@ -31,13 +31,11 @@ _KINDS: Final[Mapping[str, str]] = {
     PlanType.POS_LOSS: "stop-loss (position)",
 }
 _STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
-# The interface has no field for it; whatever the exchange adds under such a name is the reason.
+# The interface has no such field; any field that the exchange adds under such a name is the reason.
 _REASON_FIELD: Final = re.compile(r"reason|(fail|err)\w*(msg|message|desc|code)|^(msg|message)$", re.IGNORECASE)
 
 
 class TriggerState(StrEnum):
-    """States of a trigger order."""
-
     WAITING = "waiting"
     EXECUTING = "executing"
     EXECUTED = "executed"
@@ -57,13 +55,13 @@ _STATES: Final[Mapping[str, TriggerState]] = {
 
 
 def trigger_kind(trigger: TriggerOrder) -> str:
-    """Such as `stop-loss (position)`; a kind that is not known as it came, "" where none came."""
+    """Name the kind, such as `stop-loss (position)`; an unknown kind as received, "" without one."""
     word = known(PlanType, trigger.plan_type)
     return trigger.plan_type or "" if word is None else _KINDS[word]
 
 
 def trigger_state(trigger: TriggerOrder) -> TriggerState | None:
-    """The state; None where the exchange's term is not known."""
+    """Return the state; None if the exchange's term is unknown."""
     if same(trigger.plan_status, "canceled"):
         return TriggerState.CANCELLED
     word = known(PlanStatus, trigger.plan_status)
@@ -71,7 +69,7 @@ def trigger_state(trigger: TriggerOrder) -> TriggerState | None:
 
 
 def failure_reason(trigger: TriggerOrder) -> str:
-    """Why a trigger failed as the exchange says it, or `no reason given`; "" of one that did not fail."""
+    """Return the exchange's reason why a trigger failed, or `no reason given`; "" if it did not fail."""
     if trigger_state(trigger) is not TriggerState.FAILED:
         return ""
     reasons = [
@@ -83,9 +81,9 @@ def failure_reason(trigger: TriggerOrder) -> str:
 
 
 class StopLoss(NamedTuple):
-    """A stop-loss that waits: its leg, its trigger price (quote coin), its size (base coin), None for the whole leg.
+    """A waiting stop-loss: its leg, its trigger price (quote coin), its size (base coin), None for the whole leg.
 
-    `is_only_reported` is whether the position alone names it, and no order of it can be read.
+    `is_only_reported` is whether only the position names it, and no order of it can be read.
     """
 
     leg: PositionSide | None
@@ -102,7 +100,7 @@ class LegStops(NamedTuple):
     trailing: tuple[Decimal | None, ...]
 
     def stopped_size(self, leg_size: Decimal) -> Decimal:
-        """The size that all of them close of a leg of this size, in the base coin; it may be more than the leg."""
+        """Return the size that all stops together close of a leg of this size (base coin); it may exceed the leg."""
         sizes = (*(stop.size for stop in self.stop_losses), *self.trailing)
         return sum((size or leg_size for size in sizes), ZERO)
 
@@ -113,10 +111,10 @@ def stops_of_leg(
     mode: PositionMode | None,
     reported: Decimal | None = None,
 ) -> LegStops:
-    """The stops of a leg among a symbol's waiting trigger orders; the nearest fires first: the highest of a LONG.
+    """Return the stops of a leg among a symbol's waiting trigger orders; the nearest is the highest for a LONG.
 
-    One that the exchange gives under two kinds of trigger orders closes its size once. `reported` is the price (quote
-    coin) that the leg's position names as its stop-loss; it counts, for the whole leg, where none of the orders has it.
+    A stop listed under two kinds of trigger orders closes its size once. `reported` is the stop-loss price (quote coin)
+    of the leg's position; it counts, for the whole leg, if no order has that price.
     """
     stop_losses: dict[tuple[str, Decimal | None], StopLoss] = {}
     trailing: dict[tuple[str, Decimal | None], Decimal | None] = {}
@@ -124,7 +122,7 @@ def stops_of_leg(
         plan_type, effect = known(PlanType, stop.plan_type), effect_of_trigger(stop, mode)
         if effect is None or effect.closed_leg is not leg:
             continue
-        # The price too: a stop-loss may share its id with the take-profit beside it, or with another stop-loss.
+        # The key includes the price, because a stop-loss may share its id with a take-profit or another stop-loss.
         order = stop.order_id, stop.trigger_price
         if plan_type in _STOP_LOSSES and stop.trigger_price:
             stop_losses[order] = StopLoss(leg, stop.trigger_price, stop.size or None)

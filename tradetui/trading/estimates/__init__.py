@@ -1,4 +1,4 @@
-"""Costs and risks of a reversal, as far as the rows read allow, and its actual figures once it has ended.
+"""Costs and risks of a reversal, as far as the rows read allow, and its actual figures afterwards.
 
-Everything here is arithmetic in `Decimal`; an amount that cannot be known is None, never zero.
+All arithmetic is in `Decimal`; an unknown amount is None, never zero.
 """

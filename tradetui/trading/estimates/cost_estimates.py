@@ -1,7 +1,7 @@
-"""What a reversal costs: fees, realised profit, and the margin that it frees and needs.
+"""The costs of a reversal: fees, realised profit, and the margin that it frees and needs.
 
-An estimate takes one price for every fill and what the exchange reports for the rest. A cost that cannot be worked out
-from that is None, never zero.
+An estimate uses one price for every fill, and reported figures for the rest. A cost that cannot be computed is None,
+never zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 
 PRICE_TOLERANCE: Final = Decimal("0.005")
-"""An estimate holds while the price moves by no more than this fraction."""
+"""An estimate is valid while the price moves by no more than this fraction."""
 
 
 class PriceSource(StrEnum):
@@ -52,7 +52,7 @@ class Basis:
 
     @property
     def mark(self) -> Decimal | None:
-        """The mark price of the contract, as its positions report it."""
+        """The mark price of the contract, from its positions."""
         return next((leg.mark for leg in (self.position, self.other_leg) if leg is not None and leg.mark), None)
 
     @property
@@ -70,8 +70,8 @@ class ReversalCosts:
     """Traded sizes and their costs. Amounts are in the margin coin unless stated; paid amounts are negative.
 
     `closed` and `opened` are in the base coin, `notional` in the quote coin. `freed` is the margin that closing frees,
-    `needed` the margin of the opened leg; `free` is what may become margin now, `free_after` afterwards.
-    `equity_change` is the change of equity at the mark.
+    `needed` the margin of the opened leg. `free` is the margin available now, `free_after` afterwards. `equity_change`
+    is the change of equity at the mark.
     """
 
     closed: Decimal
@@ -97,7 +97,7 @@ class ReversalCosts:
 
     @property
     def margin_short(self) -> bool | None:
-        """Whether the margin does not cover the opened leg; None where too little is known to say."""
+        """Whether the margin does not cover the opened leg; None if too little is known."""
         if self.free_after is not None:
             return self.free_after < ZERO
         if self.needed is None or self.free is None:
@@ -106,12 +106,12 @@ class ReversalCosts:
 
 
 def notional_coin(product_type: ProductType, contract: Contract | None) -> str:
-    """The coin of prices and notionals: the contract's, else the one that the product type implies."""
+    """Return the coin of prices and notionals: the contract's, else the product type's."""
     return (contract.quote_coin if contract is not None else None) or product_type.settlement_coin or "USD"
 
 
 def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
-    """The costs of a plan; where two results are possible, of the one that trades more."""
+    """Return the costs of a plan; of two possible results, those of the one that trades more."""
     result = max(plan.results, key=lambda projected: projected.traded)
     price, mark, reverses_long = basis.price, basis.mark, plan.reverses_long
     product_type = plan.params.product_type
@@ -128,7 +128,7 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     needed = _margin_needed(plan, result.opened, basis)
     freed = _margin_freed(plan, result.closed, basis)
     free = _free_margin(basis)
-    # What an isolated position has won or lost so far is not in the free margin before it is closed.
+    # The free margin of an isolated position excludes its unrealised profit until it is closed.
     change = known_sum((realised, fees)) if basis.is_isolated else equity_change
     return ReversalCosts(
         closed=result.closed,
@@ -150,14 +150,14 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
 
 
 class FeeRate(NamedTuple):
-    """A taker's rate as a fraction, None where it is not known, and where it comes from, in words."""
+    """A taker's rate as a fraction, None if not known, and its source in words."""
 
     rate: Decimal | None
     source: str
 
 
 def fee_rate(basis: Basis, *, inverse: bool) -> FeeRate:
-    """The contract's taker rate, else what the newest taker fill paid."""
+    """Return the contract's taker rate, else the rate of the newest taker fill."""
     if basis.contract is not None and basis.contract.taker_fee_rate is not None:
         return FeeRate(basis.contract.taker_fee_rate, "the contract's taker rate")
     for fill in basis.fills:
@@ -171,14 +171,14 @@ def fee_rate(basis: Basis, *, inverse: bool) -> FeeRate:
 def _profit(
     product_type: ProductType, *, long: bool, size: Decimal, entry: Decimal | None, price: Decimal | None
 ) -> Decimal | None:
-    """The profit of a size from its entry to a price; None where either is not known."""
+    """Return the profit of a size from its entry to a price; None if either is not known."""
     if entry is None or not price:
         return None
     return profit(product_type, long=long, size=size, entry=entry, price=price)
 
 
 def _entry_after(plan: ReversalPlan, opened: Decimal, basis: Basis) -> Decimal | None:
-    """The entry of the leg that is opened; in hedge mode averaged with the size already in that leg."""
+    """Return the entry of the opened leg; in hedge mode averaged with the size already in that leg."""
     if basis.price is None or not opened:
         return None
     other = basis.other_leg
@@ -195,7 +195,7 @@ def _margin_needed(plan: ReversalPlan, size: Decimal, basis: Basis) -> Decimal |
 
 
 def _margin_freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
-    """The closed part of the margin that the leg is reported to hold, else by its leverage at the mark."""
+    """Return the closed part of the leg's reported margin, else that by its leverage at the mark."""
     position = basis.position
     if position is None or not position.size:
         return None

@@ -1,4 +1,4 @@
-"""Actual costs and risks of a reversal that has ended, beside the estimates made before."""
+"""Actual costs and risks of a completed reversal, compared with the earlier estimates."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
 
 RATIO_TOLERANCE: Final = Decimal("0.005")
-"""A margin ratio, as a fraction, meets its estimate within half a percentage point."""
+"""A margin ratio (a fraction) matches its estimate within half a percentage point."""
 FREE_TOLERANCE: Final = Decimal("0.01")
-"""Free margin meets its estimate within this part of itself: every other position moves it too."""
+"""Free margin matches its estimate within this fraction of itself, because every other position moves it too."""
 FEE_TOLERANCE: Final = Decimal("0.01")
-"""Fees meet their estimate within this part of themselves."""
+"""Fees match their estimate within this fraction of themselves."""
 
 
 class RiskFigure(Enum):
@@ -40,13 +40,13 @@ class RiskFigure(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalActuals:
-    """Figures read after the reversal ended; None is not known.
+    """Figures read after the reversal; None is not known.
 
-    `profit` and `fees` are those of our own fills, in the margin coin, paid fees below zero; `free` is in the margin
+    `profit` and `fees` are those of our own fills in the margin coin; paid fees are negative. `free` is in the margin
     coin, `ratio` a fraction (1 is liquidation), `liquidation` in the quote coin. If `reports_liquidation`, the position
-    was read with a liquidation price: then None is none. If `stops_read`, waiting stops were read: then a `stop_price`
-    of None is none, or if `trails` a trailing stop, whose price moves. `stopped` is the result of the leg should the
-    stop at `stop_price` fill.
+    has a reported liquidation price, and None means that there is none. If `stops_read`, waiting stops were read: then
+    a `stop_price` of None means no stop, or if `trails` a trailing stop, whose price moves. `stopped` is the leg's
+    result if the stop at `stop_price` fills.
     """
 
     profit: Decimal | None = None
@@ -68,10 +68,10 @@ def reversal_actuals(
     account: FuturesAccount | None,
     stops: Sequence[TriggerOrder] | None,
 ) -> ReversalActuals:
-    """The actual figures; None stands for what could not be read.
+    """Return the actual figures; None is not known.
 
-    `fills` are all fills of our own, none where they cannot be separated or are incomplete; `positions` are those of
-    the product type, `account` is the margin coin's, `stops` are the symbol's waiting trigger orders.
+    `fills` are all our own fills, or none if they cannot be separated or are incomplete. `positions` are those of the
+    product type, `account` is the margin coin's, `stops` are the symbol's waiting trigger orders.
     """
     held = _held_leg(plan, positions)
     is_isolated = held is not None and same(held.margin_mode, MarginMode.ISOLATED)
@@ -99,15 +99,15 @@ def reversal_actuals(
 
 
 def differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inverse: bool) -> frozenset[RiskFigure]:
-    """Figures that were read and are further from their estimate than `~` allows.
+    """Return figures that differ from their estimate by more than `~` allows.
 
-    An estimate holds while prices move by `PRICE_TOLERANCE` of themselves; `is_inverse` is whether the coin itself is
-    the margin. A liquidation price of ours holds within `MEETS_WITHIN`, as the formula behind it does.
+    An estimate is valid while prices move by at most the fraction `PRICE_TOLERANCE`; `is_inverse` is whether the coin
+    itself is the margin. Our liquidation price is valid within `MEETS_WITHIN`, like its formula.
     """
     costs, risks, stop = estimates.costs, estimates.risks, estimates.stop
 
     def moved(size: Decimal) -> Decimal:
-        """The change of a size's value when the price moves by the tolerance, in the margin coin."""
+        """Return the change of a size's value if the price moves by the tolerance, in the margin coin."""
         return size * PRICE_TOLERANCE * (1 if is_inverse else costs.price or ZERO)
 
     free_tolerance = max(moved(costs.traded), abs(costs.free_after or ZERO) * FREE_TOLERANCE)
@@ -131,14 +131,14 @@ def _is_off(estimated: Decimal | None, actual: Decimal | None, tolerance: Decima
 
 
 def _held_leg(plan: ReversalPlan, positions: Sequence[Position]) -> Position | None:
-    """The leg that was opened; in one-way mode the symbol's position."""
+    """Return the leg that was opened; in one-way mode the symbol's position."""
     of_symbol = [position for position in positions if position.symbol == plan.params.symbol]
     opened = [position for position in of_symbol if position.is_long is not plan.reverses_long]
     return next(iter(opened if isinstance(plan.before, Legs) else of_symbol), None)
 
 
 def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
-    """The fees; None where a fill names none, or names another coin."""
+    """Sum the fees; None if a fill has no fee, or one in another coin."""
     if not all(fill.fee_detail for fill in fills):
         return None
     fees = [fee for fill in fills for fee in fill.fee_detail]

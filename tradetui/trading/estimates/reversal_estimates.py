@@ -1,12 +1,10 @@
-"""The estimates of a reversal: its costs, its risks, and the result should its nearest stop fill.
-
-`rows` gives all of them as text, for the command line and for programs.
-
-How a reversal changes margin ratio and liquidation price, as far as the reported figures confirm it.
+"""The estimates of a reversal: its costs, its risks, and the result if its nearest stop fills.
 
 The exchange does not document whether both legs of a hedged contract count towards maintenance margin, or only the
-larger one. Each way of counting is tried on what is held now. Those that give the liquidation price that the exchange
-reports are used for what is held after the reversal.
+larger one. Both ways of counting are tried on the present holdings. Those that give the reported liquidation price are
+used for the holdings after the reversal; they give margin ratio and liquidation price.
+
+`rows` formats all estimates as text, for the command line and for programs.
 """
 
 from __future__ import annotations
@@ -28,15 +26,15 @@ from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import margin_coin
 
 MEETS_WITHIN: Final = Decimal("0.01")
-"""A formula is not used for afterwards if its price for the current position is further from the reported one."""
+"""A formula is not used if its price for the current position differs from the reported one by more than this."""
 _CLEARLY_FURTHER: Final = Decimal("0.0002")
-"""A formula this much further from the reported price than the best one is the wrong one."""
+"""A formula is wrong if its price is this much further from the reported one than the best formula's."""
 _SHOWN_STEP: Final = Decimal("0.0001")
-"""The smallest difference of two ratios that are shown in per cent with two decimals."""
+"""The smallest visible difference of two ratios, shown in per cent with two decimals."""
 
 
 class Estimable(StrEnum):
-    """Whether a liquidation price can be given for afterwards; the value says why not."""
+    """Whether a liquidation price after the reversal can be estimated; the value is why not."""
 
     YES = ""
     NOT_REPORTED = "the exchange reports none to check it by"
@@ -50,9 +48,9 @@ class Estimable(StrEnum):
 class ReversalRisks:
     """Margin ratios are fractions (1 is liquidation), liquidation prices in the quote coin.
 
-    `liquidation` is the reported price, `liquidation_after` is estimated where `estimable` says so; None then means
-    that no price would liquidate. `ratio_is_own` is whether the ratio is the isolated position's own, `ratio_is_most`
-    whether less is possible, since what is reported does not say how the exchange counts the legs.
+    `liquidation` is the reported price. `liquidation_after` is estimated if `estimable` is YES; None then means that no
+    price would liquidate. `ratio_is_own` is whether the ratio is the isolated position's own. `ratio_is_most` is
+    whether it may be lower, because the reported figures do not show how the exchange counts the legs.
     """
 
     ratio: Decimal | None = None
@@ -65,7 +63,7 @@ class ReversalRisks:
 
 
 def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> ReversalRisks:
-    """Both risks now and afterwards; where two results are possible, those of the one that trades more."""
+    """Return both risks now and afterwards; of two possible results, those of the one that trades more."""
     now = _risks_now(basis)
     ways = _ways_of_counting(plan, basis, costs)
     if not ways or not basis.mark:
@@ -91,7 +89,7 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
 
 
 def _risks_now(basis: Basis) -> ReversalRisks:
-    """The reported risks, and why nothing can be estimated unless there is a way to work it out."""
+    """Return the reported risks, and why none can be estimated for afterwards without a way of counting."""
     position, account = basis.position, basis.account
     reported = position.liquidation if position is not None else None
     estimable = Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE
@@ -109,7 +107,7 @@ def _risks_now(basis: Basis) -> ReversalRisks:
 
 
 def _ways_of_counting(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Sequence[_NowAndAfter]:
-    """The margin now and afterwards by each way of counting legs; none where too little is reported."""
+    """Return the margin now and afterwards for each way of counting legs; none if too little is reported."""
     position, account = basis.position, basis.account
     if position is None or account is None or not basis.mark or basis.margin_unclear:
         return ()
@@ -126,7 +124,7 @@ def _ways_of_counting(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) ->
 
 
 class _NowAndAfter(NamedTuple):
-    """The same margin by one way of counting legs: before the reversal, and after it."""
+    """The same margin by one way of counting legs, before and after the reversal."""
 
     now: MarginedContract
     after: MarginedContract
@@ -139,7 +137,7 @@ def _crossed(
     equity_change: Decimal | None,
     empty: MarginedContract,
 ) -> Sequence[_NowAndAfter]:
-    """The account now and afterwards, per way of counting legs; nothing where too little is reported."""
+    """Return the account now and afterwards for each way of counting legs; none if too little is reported."""
     ratio = account.margin_ratio
     backing = account.union_total_margin if account.is_union else _crossed_equity(account)
     if ratio is None or backing is None or equity_change is None:
@@ -155,16 +153,16 @@ def _crossed(
 def _isolated(
     position: Position, other: Position | None, opened: Leg, needed: Decimal | None, empty: MarginedContract
 ) -> Sequence[_NowAndAfter]:
-    """The leg that is reversed now, and the leg that is opened afterwards, with their own margins."""
+    """Return the reversed leg now and the opened leg afterwards, with their own margins."""
     reversed_leg, margin = _leg(position), _reported_margin(position)
     other_margin = ZERO if other is None else _reported_margin(other)
     if reversed_leg is None or margin is None or other_margin is None or needed is None:
         return ()
     if not (reversed_leg.entry and opened.entry):
-        return ()  # An entry of zero stands for one that is not there.
+        return ()  # an entry of zero means that there is none
 
     def alone(leg: Leg, margin: Decimal) -> MarginedContract:
-        # At the entry nothing is won or lost yet, so that its margin alone stands behind it.
+        # At its entry a leg has no profit yet, so only its margin backs it.
         at_entry = replace(empty, legs=(leg,), mark=leg.entry, backing=margin)
         return replace(at_entry, mark=empty.mark, backing=at_entry.backing_at(empty.mark))
 
@@ -176,7 +174,7 @@ def _reported_margin(position: Position) -> Decimal | None:
 
 
 def _crossed_equity(account: FuturesAccount) -> Decimal:
-    """Equity without the margin of isolated positions."""
+    """Return the equity without the margin of isolated positions."""
     return account.account_equity - (account.isolated_margin or ZERO) - (account.isolated_unrealized_pl or ZERO)
 
 
@@ -192,9 +190,9 @@ def _leg(position: Position) -> Leg | None:
 
 
 def _legs_after(plan: ReversalPlan, legs: Sequence[Leg], costs: ReversalCosts) -> tuple[Leg, ...] | None:
-    """The remainder of the reversed leg, if any, and then the opened leg with the size already in it.
+    """Return the remainder of the reversed leg, if any, then the opened leg with the size already in it.
 
-    None where an entry is not known, or where nothing is opened.
+    None if an entry is not known, or nothing is opened.
     """
     reversed_leg = next((leg for leg in legs if leg.is_long == plan.reverses_long), None)
     other = next((leg for leg in legs if leg.is_long != plan.reverses_long), None)
@@ -206,7 +204,7 @@ def _legs_after(plan: ReversalPlan, legs: Sequence[Leg], costs: ReversalCosts) -
 
 
 class LegCounting(Enum):
-    """The legs of a contract that count towards maintenance margin."""
+    """Which legs of a contract count towards maintenance margin."""
 
     LARGER_LEG = auto()
     BOTH_LEGS = auto()
@@ -228,10 +226,11 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class MarginedContract:
-    """The legs of one contract that share their margin, with what stands behind them at the mark.
+    """The legs of one contract that share their margin, and the equity that backs them at the mark.
 
     `backing` is equity in the margin coin: the account's for crossed margin, the position's own for isolated.
-    `maintenance_elsewhere` is what other contracts need of it. `rate` is the maintenance margin rate, a fraction.
+    `maintenance_elsewhere` is the maintenance margin of other contracts. `rate` is the maintenance margin rate, a
+    fraction.
     """
 
     legs: tuple[Leg, ...]
@@ -249,21 +248,21 @@ class MarginedContract:
 
     @property
     def ratio(self) -> Decimal | None:
-        """Maintenance margin as a part of what stands behind it, a fraction; None where nothing does."""
+        """Maintenance margin as a fraction of the backing; None without backing."""
         return self.maintenance / self.backing if self.backing > ZERO else None
 
     def maintenance_at(self, price: Decimal) -> Decimal:
         return self.rate * counted_size(self.legs, self.counting) * (1 if self.inverse else price)
 
     def backing_at(self, price: Decimal) -> Decimal:
-        """The backing at another price of this contract, all other prices unchanged."""
+        """Return the backing at another price of this contract, with all other prices unchanged."""
         net, cost = self._net_and_cost()
         if self.inverse:
             return self.backing + cost / self.mark - cost / price
         return self.backing + net * (price - self.mark)
 
     def liquidation_price(self) -> Decimal | None:
-        """The price at which what stands behind it equals maintenance margin; None where no sensible price does."""
+        """Return the price at which the backing equals maintenance margin; None if no sensible price does."""
         net, cost = self._net_and_cost()
         counted = counted_size(self.legs, self.counting)
         if self.inverse:
@@ -279,7 +278,7 @@ class MarginedContract:
 
 
 def counted_size(legs: Iterable[Leg], counting: LegCounting) -> Decimal:
-    """The size of a contract's legs that counts towards maintenance margin, in the base coin."""
+    """Return the size of a contract's legs that counts towards maintenance margin, in the base coin."""
     sizes: dict[bool, Decimal] = {True: ZERO, False: ZERO}
     for leg in legs:
         sizes[leg.is_long] += leg.size
@@ -287,9 +286,9 @@ def counted_size(legs: Iterable[Leg], counting: LegCounting) -> Decimal:
 
 
 def best_meeting(estimates: Sequence[Decimal | None], reported: Decimal | None) -> list[int]:
-    """The indices of the formulas whose price for the current position is within one per cent of the reported one.
+    """Return the indices of formulas whose price for the current position is within one per cent of the reported one.
 
-    One that is clearly further from it than the best is left out: the two marks are moments apart.
+    Formulas clearly worse than the best are left out; small differences come from marks read moments apart.
     """
     distances = [_distance(estimate, reported) for estimate in estimates]
     best = min(distances, default=Decimal(1))
@@ -307,15 +306,15 @@ def _distance(estimate: Decimal | None, reported: Decimal | None) -> Decimal:
 
 
 def nearest_to(mark: Decimal, prices: Sequence[Decimal | None]) -> Decimal | None:
-    """The liquidation price nearest to the mark, the most careful one; None where there is none."""
+    """Return the liquidation price nearest to the mark, the most cautious one; None without prices."""
     return min((price for price in prices if price is not None), key=lambda price: abs(price - mark), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalEstimates:
-    """Costs, risks and the result of the nearest stop; `stop` is None where no stop can be read.
+    """Costs, risks and the result of the nearest stop; `stop` is None if no stop can be read.
 
-    `mark` is in the quote coin. `base_coin`, `quote_coin` and `margin_coin` name the coins of sizes, prices and money.
+    `mark` is in the quote coin. `base_coin`, `quote_coin` and `margin_coin` are the coins of sizes, prices and money.
     """
 
     costs: ReversalCosts
@@ -356,7 +355,7 @@ class ReversalEstimates:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """One estimate as a row of text: its name, its figure afterwards and now, its coin, and where it comes from."""
+    """One estimate as a row of text: its name, its value afterwards and now, its coin, and its source."""
 
     name: str
     value: Decimal | None
@@ -365,7 +364,7 @@ class CostEstimate:
     now: Decimal | None = None
 
     def as_json(self) -> dict[str, str | None]:
-        """The figure with its decimals as text; `now` only where it is known."""
+        """Return the estimate with decimals as text; `now` only if known."""
         row = {"name": self.name, "value": exact_digits_if_known(self.value), "coin": self.coin, "basis": self.basis}
         return row if self.now is None else {**row, "now": exact_digits_if_known(self.now)}
 
@@ -385,7 +384,7 @@ def _stop_basis(stop: StopResult) -> str:
 def reversal_estimates(
     plan: ReversalPlan, basis: Basis, costs: ReversalCosts, stops: Sequence[TriggerOrder] | None
 ) -> ReversalEstimates:
-    """Every estimate of a plan; `stops` are the symbol's waiting trigger orders, None where they cannot be read."""
+    """Return every estimate of a plan; `stops` are the symbol's waiting trigger orders, None if they cannot be read."""
     product_type, symbol, contract = plan.params.product_type, plan.params.symbol, basis.contract
     quote = product_type.settlement_coin or "USD"
     base = margin_coin(product_type, symbol) if product_type.is_coin_margined else symbol.partition(quote)[0]
@@ -402,14 +401,14 @@ def reversal_estimates(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopResult:
-    """Results in the margin coin of the leg that is opened, should its nearest stop-loss fill at its trigger price.
+    """The result of the opened leg in the margin coin if its nearest stop-loss fills at its trigger price.
 
-    `price` is None where no stop-loss waits for that leg; `ending` is then the one of the leg that is reversed, and
-    `now` its result. `trails` is whether trailing stops wait for the leg instead, whose price moves, and `now_trails`
-    the same of the leg that is reversed. `size` is what the stop closes afterwards, or the trailing stops together,
-    `leg_size` all of the leg, both in the base coin.
-    `is_only_reported` is whether the position alone names the stop, and no order of it can be read; `others_unread`
-    whether waiting stops could not be read at all, so that a nearer one may wait.
+    `price` is None if no stop-loss waits for that leg. Then `ending` is the stop price of the reversed leg, and `now`
+    the result there. `trails` is whether trailing stops, whose price moves, wait for the leg instead; `now_trails` is
+    the same for the reversed leg. `size` is the size that the stop, or all trailing stops together, close afterwards,
+    `leg_size` the whole leg, both in the base coin. `is_only_reported` is whether only the position names the stop, and
+    no order of it can be read. `others_unread` is whether waiting stops could not be read, so that a nearer one may
+    exist.
     """
 
     leg: PositionSide
@@ -432,10 +431,10 @@ class StopResult:
 def result_if_stopped(
     plan: ReversalPlan, basis: Basis, costs: ReversalCosts, stops: Sequence[TriggerOrder] | None
 ) -> StopResult | None:
-    """The results of one leg's nearest stop-loss, its price taken for the price of its fill.
+    """Return the results if the nearest stop-loss of the opened leg fills at its trigger price.
 
-    `stops` are the symbol's waiting trigger orders, None where they cannot be read. Then only a stop that the position
-    itself names is known; without one the result is None.
+    `stops` are the symbol's waiting trigger orders, None if they cannot be read. Then only a stop named by the position
+    itself is known; without one the result is None.
     """
     held, other = basis.position, basis.other_leg
     waiting = _stops_of(plan, plan.opened_leg, stops or (), other)
@@ -474,7 +473,7 @@ def _stops_of(
 
 
 def result_at_stop(plan: ReversalPlan, position: Position | None, stop: StopLoss) -> Decimal | None:
-    """The result of a held leg, in the margin coin, should a stop-loss of it fill at its trigger price."""
+    """Return the result of a held leg, in the margin coin, if a stop-loss of it fills at its trigger price."""
     if position is None or position.entry is None:
         return None
     return _result(plan, stop, position.size if stop.size is None else min(stop.size, position.size), position.entry)

@@ -1,4 +1,4 @@
 """Trading results: figures by quarter-hour, closing orders, round trips, and the periods they are summed over.
 
-Everything here is arithmetic on fills in `Decimal`; it reads no clock and no file. The archive stores the results.
+All arithmetic is on fills in `Decimal`; it reads no clock and no file. The archive stores the results.
 """

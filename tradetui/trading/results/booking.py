@@ -1,4 +1,4 @@
-"""How results count what the account did: a fill as profit, fees and volume by coin, and a bill by its kind.
+"""How results book the account's records: a fill as profit, fees and volume by coin, and a bill by its kind.
 
 A bill is the exchange's record of a change of the wallet: a trade, funding, a transfer.
 """
@@ -17,13 +17,13 @@ from tradetui.wire.models.futures import FeeDetail, FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
 
 _NO_OTHER_FEES: Final[dict[str, Decimal]] = {}
-"""Shared by all fills whose fees are in one coin, and so never changed."""
+"""Shared by all fills whose fees are in one coin, and never changed."""
 QUARTER_MS: Final = 15 * 60_000
-"""Results are kept by quarter-hours of UTC: the offset of every time zone is a multiple of them."""
+"""Results are kept by quarter-hours of UTC, because the offset of every time zone is a multiple of them."""
 
 
 class LegKey(NamedTuple):
-    """The leg that a round trip belongs to: the long or short leg of a symbol, or its net in one-way mode."""
+    """The leg of a round trip: the long or short leg of a symbol, or its net in one-way mode."""
 
     product_type: ProductType
     symbol: str
@@ -33,8 +33,8 @@ class LegKey(NamedTuple):
 class CoinBooking(NamedTuple):
     """The part of a fill in one coin; `volume` is in the quote coin, paid fees are negative.
 
-    `gross_in_usd` and `fees_in_usd` are the same at the fill's own price, for coin-margined contracts alone.
-    `incomplete_fills` is 1 where the exchange did not give all of it.
+    `gross_in_usd` and `fees_in_usd` are the same at the fill's own price, only for coin-margined contracts.
+    `incomplete_fills` is 1 if the exchange did not give the whole amount.
     """
 
     coin: str
@@ -48,16 +48,16 @@ class CoinBooking(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _contract(product_type: ProductType, symbol: str) -> tuple[str, str, bool]:
-    """The symbol in capitals, its margin coin (empty where its name does not tell), and whether that is a base coin."""
+    """Return the symbol in capitals, its margin coin (empty if not in its name), and whether that is a base coin."""
     return symbol.upper(), (margin_coin(product_type, symbol) or "").upper(), product_type.is_coin_margined
 
 
 class BookedFill(NamedTuple):
-    """A fill as results count it: `fees` in the coin of its profit, those in other coins apart, `volume` in the quote.
+    """A fill as results count it: `fees` in the coin of its profit, other fees separately, `volume` in the quote coin.
 
-    `coin` is the margin coin, or the coin of the fee where the symbol names none. `profit` is None where the exchange
-    did not tell it. `time` is in Unix ms. `is_complete` is False where a fee was not given, or the profit of a fill
-    that may close: neither is known to be nothing.
+    `coin` is the margin coin, or the coin of the fee if the symbol names none. `profit` is None if the exchange did not
+    give it. `time` is in Unix ms. `is_complete` is False if a fee is missing, or the profit of a fill that may close:
+    neither is known to be zero.
     """
 
     key: LegKey
@@ -75,7 +75,7 @@ class BookedFill(NamedTuple):
     is_complete: bool = True
 
     def bookings(self) -> list[CoinBooking]:
-        """Its bookings, one per coin; the first is in the coin of its profit."""
+        """Return its bookings, one per coin; the first is in the coin of its profit."""
         gross, fees = self.profit or ZERO, self.fees
         rate = self.price if self.inverse else ZERO
         own = CoinBooking(self.coin, gross, fees, self.volume, gross * rate, fees * rate, not self.is_complete)
@@ -84,7 +84,7 @@ class BookedFill(NamedTuple):
 
 
 def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> BookedFill:
-    """A fill as results count it at a time in Unix ms; the volume is what the exchange says, else size times price."""
+    """Return a fill as results count it at a time in Unix ms; the volume is the exchange's, else size times price."""
     symbol, coin, inverse = _contract(product_type, fill.symbol)
     terms = terms_of(fill)
     if not coin:
@@ -119,9 +119,9 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
 
 
 def fee_amount(fee: FeeDetail) -> Decimal | None:
-    """The change of the account by a fee: negative where it was paid; a deduction is paid whatever its sign.
+    """Return the account's change by a fee: negative if paid; a deduction is paid whatever its sign.
 
-    None where it is not given.
+    None if the fee is not given.
     """
     amount = fee.total_fee
     if fee.deduction is not None and same(fee.deduction, "yes"):
@@ -136,8 +136,8 @@ class BillKind(StrEnum):
     TRADE = "trade"  # a fill: its profit and its fee
     FUNDING = "funding"
     TRANSFER = "transfer"  # from or to another account of the same owner
-    MARGIN = "margin"  # between a position and the wallet it belongs to; the two together stay the same
-    OTHER = "other"  # vouchers, shares of profit, and every word that nobody knows: it counts as unexplained
+    MARGIN = "margin"  # between a position and its wallet; their sum is unchanged
+    OTHER = "other"  # vouchers, profit shares, and every unknown word; it counts as unexplained
 
 
 _FUNDING: Final = frozenset({"contract_settle_fee", "contract_main_settle_fee", "contract_margin_settle_fee"})
@@ -147,7 +147,7 @@ _TRANSFER_PREFIXES: Final = ("trans_from_", "trans_to_", "transfer_from_", "tran
 
 
 def bill_kind(business_type: str) -> BillKind:
-    """The kind of a bill by its `businessType` in any case, as listed for `/api/v2/mix/account/bill`."""
+    """Return the kind of a bill by its `businessType` in any case, as listed for `/api/v2/mix/account/bill`."""
     word = business_type.strip().lower()
     if word in _FUNDING:
         return BillKind.FUNDING

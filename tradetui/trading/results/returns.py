@@ -1,4 +1,4 @@
-"""Time-weighted return and drawdown of a series of equity samples, with deposits and withdrawals taken out."""
+"""Time-weighted return and drawdown of a series of equity samples, without deposits and withdrawals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EquityPoint(NamedTuple):
 
 
 class CashFlow(NamedTuple):
-    """A deposit (plus) or withdrawal (minus) of the accounts at a time in Unix ms."""
+    """A deposit (positive) or withdrawal (negative) at a time in Unix ms."""
 
     time: int
     amount: Decimal
@@ -29,8 +29,8 @@ class CashFlow(NamedTuple):
 class CurvePoint(NamedTuple):
     """A sample of equity on the curve without deposits.
 
-    `equity` is less what was moved in since the first sample, and plus what was moved out. `growth` is what one unit
-    of money at the first sample has become: 1 there, 0 where all of it was lost.
+    `equity` is reduced by deposits since the first sample, and increased by withdrawals. `growth` is the present value
+    of one unit of money invested at the first sample: 1 there, 0 after a total loss.
     """
 
     time: int
@@ -42,7 +42,7 @@ class CurvePoint(NamedTuple):
 class Drawdown:
     """The deepest fall from a peak of the curve to the lowest sample after it.
 
-    `fraction` is zero or negative, as a part of the peak; `amount` is the same in the curve's coin. Times are Unix ms.
+    `fraction` is zero or negative, relative to the peak; `amount` is the fall in the curve's coin. Times are Unix ms.
     """
 
     fraction: Decimal
@@ -51,11 +51,11 @@ class Drawdown:
 
 
 def equity_curve(samples: Sequence[EquityPoint], flows: Sequence[CashFlow]) -> Iterator[CurvePoint]:
-    """The curve without deposits of samples and cash flows, both oldest first.
+    """Yield the curve without deposits from samples and cash flows, both oldest first.
 
-    Between two samples the return is (equity after + withdrawals) ÷ (equity before + deposits) - 1: what came in
-    counts from the beginning of the interval, what went out to its end, so that no flow looks like a result. Equity
-    below nothing counts as nothing, and where nothing was at stake there is no return.
+    Between two samples the return is (equity after + withdrawals) ÷ (equity before + deposits) - 1: deposits count from
+    the beginning of the interval, withdrawals until its end, so that no flow looks like a result. Negative equity
+    counts as zero, and without equity at stake there is no return.
     """
     if not samples:
         return
@@ -85,12 +85,12 @@ def equity_curve(samples: Sequence[EquityPoint], flows: Sequence[CashFlow]) -> I
 
 
 def time_weighted_return(curve: Sequence[CurvePoint]) -> Decimal | None:
-    """The return from the first sample to the last, as a fraction; None for fewer than two samples."""
+    """Return the growth from the first sample to the last, as a fraction; None for fewer than two samples."""
     return curve[-1].growth - _ONE if len(curve) > 1 else None
 
 
 def max_drawdown(curve: Sequence[CurvePoint]) -> Drawdown | None:
-    """The deepest fall, as a part of its peak; None of fewer than two samples.
+    """Return the deepest fall relative to its peak; None for fewer than two samples.
 
     A curve that never falls has a drawdown of zero, at its last sample.
     """

@@ -1,10 +1,10 @@
-"""Round trips: a leg from flat to flat, worked out by adding its fills to a `RunningLeg`, oldest first.
+"""Round trips: a leg from flat to flat, found by adding its fills to a `RunningLeg`, oldest first.
 
-The oldest fills may be missing, since the exchange keeps ninety days of them. Nothing is made up for them: a trip
-whose start is not known says so, and in one-way mode, where a fill does not say whether it opens or closes, one that
-may be either is counted as a close only where that is proven.
+The oldest fills may be missing, because the exchange keeps only ninety days. Nothing is invented for them: a trip with
+an unknown start is marked. In one-way mode a fill does not say whether it opens or closes; an ambiguous one counts as a
+close only if that is proven.
 
-Sums of results in one coin, over a quarter-hour, a period or an account.
+Also sums of results in one coin, over a quarter-hour, a period or an account.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from tradetui.wire.enums import PositionSide
 class Trip:
     """One round trip, running or ended. Sizes are in the base coin, profit and fees in `coin`, times Unix ms.
 
-    `opened_ms` is None where no opening fill is known. `start_proven` is False where more may have been held before.
-    `profit_difference` is what the exchange's profit has beyond the one computed from the fills' prices, its rounding
-    aside. `other_fees` are fees in other coins. `ended` says whether it led back to flat; a change of position mode
-    ends it too, since nothing can be held then, and the fills that closed it are not known. `incomplete_fills` came
-    without their fee or profit.
+    `opened_ms` is None if no opening fill is known. `start_proven` is False if more may have been held before.
+    `profit_difference` is the exchange's profit minus the profit computed from prices, except its rounding.
+    `other_fees` are fees in other coins. `ended` is whether it led back to flat. A change of position mode ends a trip
+    too, because nothing can be held then; its closing fills are not known. `incomplete_fills` lack their fee or profit.
     """
 
     long: bool
@@ -53,7 +52,7 @@ class Trip:
 
     @property
     def entry(self) -> Decimal | None:
-        """The average price of the opening fills; None where that is not known."""
+        """The average price of the opening fills; None if not known."""
         return self.opened_value / self.opened_size if self.opened_size else None
 
     @property
@@ -68,7 +67,7 @@ class Trip:
 
 
 class TripCounts(NamedTuple):
-    """How many ended trips there are, won and lost among them; a net of zero is neither."""
+    """The numbers of ended, won and lost trips; a net of zero is neither won nor lost."""
 
     ended: int
     won: int
@@ -76,7 +75,7 @@ class TripCounts(NamedTuple):
 
     @classmethod
     def of_nets(cls, nets: Collection[Decimal]) -> Self:
-        """Counts of ended trips by their net, funding included where it is known."""
+        """Count ended trips by their net, with funding if known."""
         return cls(len(nets), sum(net > ZERO for net in nets), sum(net < ZERO for net in nets))
 
     @property
@@ -86,7 +85,7 @@ class TripCounts(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """What a fill closed: all of its profit, and its own fees in proportion to the closed size, in its coin."""
+    """The closed part of a fill: all of its profit, and its own fees in proportion to the closed size, in its coin."""
 
     size: Decimal
     profit: Decimal
@@ -94,7 +93,7 @@ class Closing(NamedTuple):
 
 
 class FillOutcome(NamedTuple):
-    """The effect of a fill on its leg: what it closed, if anything, and the trips it ended."""
+    """The effect of a fill on its leg: the part that closed, if any, and the trips that it ended."""
 
     closing: Closing | None
     ended: tuple[Trip, ...]
@@ -102,10 +101,10 @@ class FillOutcome(NamedTuple):
 
 @dataclass(slots=True)
 class RunningLeg(HeldLeg):
-    """A leg as its fills sum it up, and the running trip.
+    """A leg summed from its fills, and the running trip.
 
-    `proven` says whether the size is known: the first fill may not have been the first ever. Until it is, a close in
-    one-way mode counts only where the fill itself proves it.
+    `proven` is whether the size is known: the first known fill may not be the first ever. Until then, a close in
+    one-way mode counts only if the fill itself proves it.
     """
 
     key: LegKey = field(kw_only=True)
@@ -114,17 +113,17 @@ class RunningLeg(HeldLeg):
 
     @classmethod
     def flat(cls, key: LegKey, *, proven: bool = False) -> RunningLeg:
-        """A leg of which nothing is held, as far as is known or for certain."""
+        """Return a leg of which nothing is held, for certain if `proven`."""
         return cls(key.leg is not PositionSide.SHORT, key=key, proven=proven)
 
     def flatten(self) -> tuple[Trip, ...]:
-        """Take it for proven that nothing is held now; gives the trip that ends thereby, its closing fills unknown."""
+        """Record as proven that nothing is held; return the trip that this ends, whose closing fills are unknown."""
         ended = () if self.trip is None else (self.trip,)
         self.size, self.value, self.proven, self.trip = ZERO, ZERO, True, None
         return ended
 
     def add(self, fill: BookedFill) -> FillOutcome:
-        """Add the next fill of this leg, in the order of time."""
+        """Add the next fill of this leg, in order of time."""
         if fill.terms.effect is None:
             return self._add_unknown(fill)
         if fill.size <= ZERO:
@@ -141,7 +140,7 @@ class RunningLeg(HeldLeg):
         return FillOutcome(Closing(closed, fill.profit or ZERO, fees) if is_proven else None, ended)
 
     def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> tuple[Decimal, bool]:
-        """The size that a fill closes, and whether that is proven or only the likelier of two readings."""
+        """Return the size that a fill closes, and whether that is proven or only the likelier of two readings."""
         size, opens = fill.size, fill.terms.opens
         if self.key.leg is not PositionSide.NET:
             return ZERO if opens else size, True
@@ -155,30 +154,30 @@ class RunningLeg(HeldLeg):
         if opens is False or fill.profit:
             return closable if is_against and opens is None else size, True
         if is_against and fill.price * self.size == self.value:
-            return closable, False  # at its own entry a close makes no profit to tell it by
+            return closable, False  # a close at its own entry has no profit to show it
         return ZERO, True
 
     def _open(self, fill: BookedFill, size: Decimal, fees: Decimal, *, long: bool) -> tuple[Trip, ...]:
-        """Open with a part of a fill; gives the trip that this shows to have ended unseen."""
+        """Open with a part of a fill; return the trip that must have ended before it, unseen."""
         trip = self.trip
         ended: tuple[Trip, ...] = ()
         if trip is None or trip.long is not long or trip.opened_ms is None:
-            # What came before was not all: a side cannot be opened against the other, nor a trip begin with its end.
+            # Fills before it are missing: no side opens against the other, and no trip begins with its end.
             trip, ended = self._begin_trip(fill, long=long, opened=True)
         value = size * fill.price
         trip.opened_size += size
         trip.opened_value += value
         self.open(size, value)
-        # Fees in other coins count once, with the part that closes.
+        # Fees in other coins count once, with the closing part.
         self._count(trip, fill, fees, fill.other_fees if size == fill.size else {})
         return ended
 
     def _close(self, fill: BookedFill, size: Decimal, fees: Decimal, *, long: bool) -> tuple[Trip, ...]:
-        """Close with a part of a fill; gives the trip that it ends, or one that this shows to have ended unseen."""
+        """Close with a part of a fill; return the trip that it ends, or one that must have ended before, unseen."""
         trip = self.trip
         ended: tuple[Trip, ...] = ()
         if trip is None or trip.long is not long:
-            # What is closed here was opened before the fills that are known.
+            # The closed size was opened before the known fills.
             trip, ended = self._begin_trip(fill, long=long, opened=False)
         if size > self.size:
             self.proven = trip.start_proven = False
@@ -191,13 +190,13 @@ class RunningLeg(HeldLeg):
         self._count(trip, fill, fees, fill.other_fees)
         self.close(size)
         if self.size or trip.opened_ms is None:
-            return ended  # further closes of what was opened before belong to it
+            return ended  # further closes of an earlier opened size belong to it
         trip.ended = True
         self.trip = None
         return (trip,)
 
     def _begin_trip(self, fill: BookedFill, *, long: bool, opened: bool) -> tuple[Trip, tuple[Trip, ...]]:
-        """Begin a trip with a fill that opens it, or closes what is not known; gives the trip before it too, if any."""
+        """Begin a trip with a fill that opens it or closes an unknown size; also return the trip before it."""
         ended = () if self.trip is None else (self.trip,)
         self.long, self.size, self.value = long, ZERO, ZERO
         self.trip = Trip(
@@ -211,9 +210,9 @@ class RunningLeg(HeldLeg):
         return self.trip, ended
 
     def _difference(self, fill: BookedFill, size: Decimal, profit: Decimal) -> Decimal:
-        """The exchange's profit of a close beyond the one computed from prices, its rounding aside."""
+        """Return the exchange's profit of a close minus the one computed from prices, except its rounding."""
         computed = self.profit_of(self.key.product_type, size, fill.price)
-        # The exchange rounds to the last digit that it writes.
+        # The exchange rounds to its last digit.
         exponent = profit.as_tuple().exponent
         last_digit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) else ZERO
         difference = profit - computed
@@ -240,7 +239,7 @@ _TRIP_DECIMALS: Final = tuple(entry.name for entry in fields(Trip) if entry.type
 
 
 def trip_as_json(trip: Trip) -> list[object]:
-    """A trip as JSON holds it, decimals as text, its fields in the order of the class."""
+    """Return a trip for JSON: decimals as text, fields in the order of the class."""
     values = {name: getattr(trip, name) for name in _TRIP_FIELDS}
     values |= {name: str(values[name]) for name in _TRIP_DECIMALS}
     values["other_fees"] = {coin: str(amount) for coin, amount in trip.other_fees.items()}
@@ -248,7 +247,6 @@ def trip_as_json(trip: Trip) -> list[object]:
 
 
 def trip_from_json(values: list[Any]) -> Trip:
-    """A trip as `trip_as_json` wrote it."""
     fields: dict[str, Any] = dict(zip(_TRIP_FIELDS, values, strict=True))
     for name in _TRIP_DECIMALS:
         fields[name] = Decimal(fields[name])
@@ -261,12 +259,12 @@ RUNNING_TRIP: Final = "$[4]"
 
 
 def trip_path(field_name: str, trip: str = "$") -> str:
-    """SQLite's path of a field in the JSON of a trip, which may itself stand at a path."""
+    """Return SQLite's path of a field in the JSON of a trip, which may itself be at a path."""
     return f"{trip}[{_TRIP_FIELDS.index(field_name)}]"
 
 
 def leg_as_json(leg: RunningLeg) -> list[object]:
-    """A leg's state as JSON holds it; its key is not in it."""
+    """Return a leg's state for JSON, without its key."""
     trip = None if leg.trip is None else trip_as_json(leg.trip)
     return [leg.long, str(leg.size), str(leg.value), leg.proven, trip]
 
@@ -279,12 +277,12 @@ def leg_from_json(key: LegKey, values: list[Any]) -> RunningLeg:
 
 @dataclass(slots=True)
 class ResultSums:
-    """Results in one coin: what fills brought in, and how the orders that closed something came out.
+    """Results in one coin: the sums of fills, and the outcomes of closing orders.
 
-    `gross` is profit before fees; paid fees are negative; `volume` is in the quote coin. `trades` are closing orders,
-    `won` and `lost` what the winning and the losing ones made after their own fees. What ends in `in_usd` is the same
-    at each fill's own price, for coin-margined contracts alone. `incomplete_fills` counts the fills whose fee or profit
-    the exchange did not give, which is not in the sums then.
+    `gross` is profit before fees; paid fees are negative; `volume` is in the quote coin. `trades` are closing orders;
+    `won` and `lost` are the sums of winning and losing ones after their own fees. Fields that end in `in_usd` are the
+    same at each fill's own price, only for coin-margined contracts. `incomplete_fills` counts fills whose fee or profit
+    the exchange did not give, and which the sums therefore lack.
     """
 
     gross: Decimal = ZERO
@@ -307,23 +305,19 @@ class ResultSums:
         return self.gross + self.fees
 
     def book(self, booking: CoinBooking) -> None:
-        """Add what a fill brings in."""
         self._book(booking, 1)
 
     def unbook(self, booking: CoinBooking) -> None:
-        """Take off what a fill brought in when it was booked."""
         self._book(booking, -1)
 
     def count_order(self, result: Decimal, in_usd: Decimal) -> None:
-        """Count a closing order by its profit and own fees: above zero it won, below zero it lost."""
+        """Count a closing order by its profit and own fees: positive is won, negative is lost."""
         self._count_order(result, in_usd, 1)
 
     def uncount_order(self, result: Decimal, in_usd: Decimal) -> None:
-        """Take off a closing order as it was counted."""
         self._count_order(result, in_usd, -1)
 
     def add(self, other: ResultSums) -> None:
-        """Add the figures of another stretch of time."""
         self.gross += other.gross
         self.fees += other.fees
         self.volume += other.volume
@@ -339,7 +333,7 @@ class ResultSums:
         self.incomplete_fills += other.incomplete_fills
 
     def converted(self, rate: Decimal) -> ResultSums:
-        """The same results in another coin, at a rate; without those in dollars."""
+        """Return the same results in another coin, at a rate; without those in dollars."""
         return ResultSums(
             self.gross * rate,
             self.fees * rate,
