@@ -1,12 +1,12 @@
-"""The budget of calls: each holds a permit, which comes from a store for this process or for all of the user's.
+"""The budget of calls: each call holds a permit, from a store for this process or for all of the user's.
 
 A call arrives at the exchange between its sending and its reply. The next call on the same permit is sent a second
 after that reply, so two uses of one permit are never within a second of each other *at the exchange*, whatever the
-network does to either. N permits therefore never put more than N calls into any sliding second there. Where an
-endpoint's limit counts over longer than a second, its permits rest for as long.
+network does to either. N permits therefore never put more than N calls into any sliding second there. If an endpoint's
+limit counts over longer than a second, its permits stay out for that long.
 
-Each process has one reservation at a time, made as soon as a permit's return is known, which is a second ahead: no
-process waits for another, none takes all, and the permit is used the moment it is free.
+Each process has one reservation at a time. It is made as soon as the return of a permit is known, which is a second
+ahead. So no process waits for another, none takes all permits, and a permit is used the moment it is free.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 10.0
-"""A pause longer than this is an error at once instead of a wait."""
+"""A longer pause raises an error at once instead of a wait."""
 ADDRESS_POLL_S: Final = 1.0
-"""A full minute of the address is looked at this often, since replies end calls earlier than they were counted to."""
+"""How often a full address is looked at again, because replies free calls earlier than expected."""
 _SLOWED_FOR_S: Final = 5.0
 _ROUNDING_S: Final = 1e-6
-"""Added to a wait: what it waits for may lie a rounding later than the moment at which it ends."""
+"""Added to a wait, because its end may be rounded to slightly later."""
 
 
 class Priority(StrEnum):
@@ -66,25 +66,23 @@ class Priority(StrEnum):
 
 
 class Usage(NamedTuple):
-    """One endpoint's permits now."""
-
     used: int
-    """Those that are out or cooling."""
+    """Permits that are out or cooling."""
     allowed: int
     halved: bool = False
-    """Whether some are held back, since the exchange refused a call as one too many."""
+    """Whether some are withheld because the exchange refused a call as one too many."""
     paused_s: float = 0.0
-    """For how long none is handed out."""
+    """Seconds for which none is handed out."""
 
 
 class Budget:
-    """Permits of one account, of this process or shared with every process that uses the same directory.
+    """Permits of one account, for this process or shared by every process with the same directory.
 
-    `account` names the account (base URL, environment, UID) and may be set again when it is learned; `account_kind` is
+    `account` names the account (base URL, environment, UID) and may be set again once it is known. `account_kind` is
     ordinary, copy_trader, broker, or None while unknown, which counts as a copy trader. `host` is the exchange's
-    address, in one spelling, whose limits by network address are shared, and `address_share` (0 to 1) the part of all
-    its calls that the user's processes may make together. `inline` does the file's work on the spot, for virtual time.
-    Where the file cannot be used the budget says so once in the log and counts for this process alone.
+    canonical address, whose limits by network address are shared; `address_share` (0 to 1) is the fraction of its calls
+    for all the user's processes. `inline` does the file's work without a thread, for virtual time. If the file cannot
+    be used, the budget logs that once and counts for this process alone.
     """
 
     def __init__(
@@ -124,19 +122,19 @@ class Budget:
     def account(self, name: str) -> None:
         before, self._account = self._account, name
         if name != before and self._stores:
-            # The exchange has counted what is under way and cooling for the account that it turns out to be.
+            # The exchange counts calls under way and cooling for the account that it now turns out to be.
             self.store.rename_account(before, name).add_done_callback(_log_failure)
 
     @property
     def store(self) -> PermitStore:
-        """What hands out the permits, once one was asked for: the file, or this process's memory."""
+        """The store that hands out permits, the file or this process's memory; set by the first request."""
         return self._stores[-1]
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        """Wait for a permit, first come first served, persons before feeds; the waiting can be cancelled.
+        """Wait for a permit, first come first served, persons before feeds; the wait can be cancelled.
 
-        `hold_s` is the longest the call may take. Raises RateLimited for a long pause, or for a person where the
-        address is full, and NotSent for those who wait when it is closed.
+        `hold_s` is the longest that the call may take. Raises RateLimited for a long pause, or for a person if the
+        address is full; raises NotSent for waiting calls when it is closed.
         """
         if self._closed:
             raise _closing_error(endpoint)
@@ -147,19 +145,19 @@ class Budget:
         return await queue.acquire(priority, hold_s)
 
     def usage(self) -> Mapping[str, Usage]:
-        """The permits of every endpoint that was called, by its name in the catalogue, as this process last saw them.
+        """Return the permits of every endpoint called so far, by catalogue name, as this process last saw them.
 
-        Those of other processes are among them.
+        They include those of other processes.
         """
         return {name: queue.usage() for name, queue in self._endpoints.items()}
 
     def address_usage(self) -> AddressUsage:
-        """Calls of the last minute at this exchange's address, as of this process's newest permit."""
+        """Return the calls of the last minute at this exchange's address, as of this process's newest permit."""
         slowed = self.clock.monotonic() < self._slowed_until
         return AddressUsage(self._address_calls, self._address_quota.per_minute, slowed)
 
     async def aclose(self) -> None:
-        """Stop; those still waiting get `NotSent`."""
+        """Stop; waiting calls get `NotSent`."""
         if self._closed:
             return
         self._closed = True
@@ -182,18 +180,18 @@ class Budget:
         )
 
     def limit(self, endpoint: Endpoint) -> int:
-        """This process's permits of an endpoint while nothing was refused."""
+        """Return this process's permits of an endpoint if nothing was refused."""
         return permits(endpoint, self._share, self.account_kind)
 
     def note_address(self, claim: Claim, *, feed: bool) -> None:
-        """Take in what a claim told of the address."""
+        """Note what a claim says about the address."""
         if claim.address_calls is not None:
             self._address_calls = claim.address_calls
             if feed and claim.wait_s > 0:
                 self._slowed_until = self.clock.monotonic() + _SLOWED_FOR_S
 
     def address_used_up(self, endpoint: Endpoint, seconds: float) -> RateLimited:
-        """Make the error of a call that would have to wait long for the address."""
+        """Return the error of a call that would have to wait long for the address."""
         return RateLimited(
             f"this machine has made its {self._address_quota.per_minute} calls of a minute, "
             f"the next is free in {seconds:.0f} s",
@@ -204,7 +202,7 @@ class Budget:
         )
 
     def count_alone(self, failure: Exception) -> None:
-        """Count for this process alone from now on, since the file cannot be used."""
+        """Count for this process alone from now on, because the file cannot be used."""
         _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
         self._stores.append(MemoryPermits(self.clock, self._random))
 
@@ -215,13 +213,13 @@ class Budget:
 
     async def _open_once(self) -> None:
         assert self._directory is not None
-        # Imported here, since one process alone needs no SQLite.
+        # imported here, because a single process needs no SQLite
         from tradetui.exchange.rate_limit.permit_file import FilePermits
 
         open_file = partial(FilePermits, self._directory, self.clock, self._random, inline=self._inline)
         try:
             self._stores.append(open_file() if self._inline else await asyncio.to_thread(open_file))
-        except NotSent:  # of a newer program: it may be closed until the next call
+        except NotSent:  # a newer program's file; that program may be closed by the next call
             self._opening = None
             raise
         except StoreUnusable as failure:
@@ -234,7 +232,7 @@ def _log_failure(renamed: asyncio.Future[None]) -> None:
 
 
 class Permit:
-    """The right to one call. Exactly one of its methods is to be called; later calls change nothing."""
+    """The right to one call. Exactly one of its methods must be called; later calls change nothing."""
 
     __slots__ = ("_queue", "_store", "_use")
 
@@ -244,12 +242,12 @@ class Permit:
         self._use: PermitUse | None = use
 
     def replied(self, remaining: int | None = None) -> None:
-        """A reply came; `remaining` is what the exchange says is left of this second."""
+        """A reply came; `remaining` is the exchange's number of calls left in this second."""
         if (use := self._ended()) is not None:
             self._queue.record_end(self._store.replied(use, remaining), COOLING_S + use.request.beyond_second_s)
 
     def refused(self, retry_after: float | None = None) -> None:
-        """The exchange answered 429, perhaps naming seconds to wait."""
+        """The exchange answered 429, perhaps with seconds to wait."""
         if (use := self._ended()) is not None:
             self._queue.record_end(self._store.refused(use, retry_after))
 
@@ -269,7 +267,7 @@ class Permit:
 
 
 class _PendingClaim(NamedTuple):
-    """A permit that was asked of a store: for whom, and what comes of it."""
+    """A permit requested from a store: its priority, the store and the result."""
 
     priority: Priority
     store: PermitStore
@@ -277,7 +275,7 @@ class _PendingClaim(NamedTuple):
 
 
 class _Queue:
-    """Who waits in this process for one endpoint, and the one task that claims permits for them."""
+    """The waiting calls of one endpoint in this process, and the one task that claims permits for them."""
 
     def __init__(self, budget: Budget, endpoint: Endpoint) -> None:
         self._budget = budget
@@ -297,7 +295,7 @@ class _Queue:
         call = self._waiting.add(priority, hold_s)
         if pending is not None:
             self._handing_out = asyncio.create_task(self._hand_out(pending), name=f"budget {self._endpoint.name}")
-        elif self._waiting.first() == (priority, call):  # for who waits behind others nothing is asked yet
+        elif self._waiting.first() == (priority, call):  # nothing is claimed yet for a call behind others
             self._look_now.set()
         try:
             return await call.permit()
@@ -322,7 +320,7 @@ class _Queue:
         self._waiting.fail(_closing_error(self._endpoint))
 
     def record_end(self, recorded: asyncio.Future[EndpointState], back_in_s: float = 0.0) -> None:
-        """Take in that a call's end is written down, or is being; should that fail, its lease ends it."""
+        """Note the end of a call once it is recorded; if recording fails, the call's lease ends it."""
         back_at = self._budget.clock.monotonic() + back_in_s
         if recorded.done():
             self._end_recorded(back_at, recorded)
@@ -335,7 +333,7 @@ class _Queue:
                 _log.warning("a permit was not given back (%s); its lease will", type(failure).__name__)
             else:
                 self._note(recorded.result())
-        # Feeds that wait for a permit that is back sooner would only be told the same moment again.
+        # Feeds that wait for an earlier permit would only get the same time again.
         if back_at < self._next_look_at:
             self._look_now.set()
 
@@ -347,7 +345,7 @@ class _Queue:
         return _PendingClaim(priority, store, store.claim(self._budget.request(self._endpoint, priority, hold_s)))
 
     def _permit_now(self, pending: _PendingClaim) -> Permit | None:
-        """The permit that was asked for, where it is there already and may be used at once."""
+        """Return the requested permit if it is there already and may be used at once."""
         if not pending.claim.done() or pending.claim.exception() is not None:
             return None
         claim = pending.claim.result()
@@ -361,7 +359,7 @@ class _Queue:
         self._budget.note_address(claim, feed=priority is Priority.FEED)
 
     async def _hand_out(self, pending: _PendingClaim | None) -> None:
-        """Claim permits until nobody waits; the first was asked for by whoever came first."""
+        """Claim permits until no call waits; `pending` was claimed by the first call."""
         while pending is not None:
             await self._await_claim(pending)
             pending = None
@@ -370,13 +368,13 @@ class _Queue:
                 pending = self._begin_claim(first[0], first[1].hold_s)
 
     async def _await_claim(self, pending: _PendingClaim) -> None:
-        """Hand over the permit that was asked for, or wait as long as its store says."""
+        """Hand over the requested permit, or wait as long as its store says."""
         try:
             claim = await pending.claim
         except StoreHeld:
-            return  # the wait for others was the pause
+            return  # the wait for other processes was the pause
         except StoreUnusable as failure:
-            if self._budget.store is pending.store:  # another endpoint's calls may have found it first
+            if self._budget.store is pending.store:  # another endpoint's calls may have noticed it first
                 self._budget.count_alone(failure)
             return
         self._take_in(pending.priority, claim)
@@ -386,7 +384,7 @@ class _Queue:
             await self._hand_over(pending.priority, Permit(self, pending.store, claim.use), claim.wait_s)
 
     async def _wait_or_refuse(self, priority: Priority, claim: Claim) -> None:
-        """Wait until the store may give a permit; who would wait too long is told so at once."""
+        """Wait until the store may have a permit; a call that would wait too long fails at once."""
         if claim.state.paused_s > PATIENCE_S:
             self._waiting.fail(_paused_error(self._endpoint, claim.state.paused_s))
         elif claim.address_calls is None:
@@ -397,7 +395,7 @@ class _Queue:
             refused.future.set_exception(self._budget.address_used_up(self._endpoint, claim.wait_s))
 
     async def _hand_over(self, priority: Priority, permit: Permit, wait_s: float) -> None:
-        """Wait until the permit may be used, and give it to whoever of this priority is first by then."""
+        """Wait until the permit may be used, and give it to the call of this priority that is first by then."""
         begins = self._budget.clock.monotonic() + wait_s
         try:
             is_first = await self._wait_for_turn(begins, priority)
@@ -410,7 +408,7 @@ class _Queue:
             permit.unused()
 
     async def _wait_for_turn(self, begins: float, priority: Priority) -> bool:
-        """Wait for a permit that is taken already; False where a person came before a feed's was free."""
+        """Wait for a permit already taken; False if a person came before a feed's permit was free."""
         clock = self._budget.clock
         while (wait_s := begins - clock.monotonic()) > 0:
             if priority is Priority.INTERACTIVE:
@@ -424,7 +422,7 @@ class _Queue:
 
     async def _sleep(self, seconds: float) -> None:
         if (first := self._waiting.first()) is not None and first[0] is Priority.FEED:
-            # A person reserves what comes back as soon as it is known.
+            # A person reserves a returning permit as soon as its return is known.
             self._next_look_at = self._budget.clock.monotonic() + seconds
         try:
             with suppress(TimeoutError):
@@ -435,9 +433,9 @@ class _Queue:
 
 
 class _WaitingCall:
-    """A call that waits for its permit, which whoever hands permits out sets as the result of `future`.
+    """A call that waits for its permit, which is set as the result of `future`.
 
-    `hold_s` is the longest the call may take.
+    `hold_s` is the longest that the call may take.
     """
 
     __slots__ = ("future", "hold_s")
@@ -458,50 +456,50 @@ class _WaitingCall:
 
 
 class _WaitingCalls:
-    """The calls of one endpoint that wait, by priority, in the order in which they came.
+    """The waiting calls of one endpoint, by priority, in order of arrival.
 
-    Calls that were cancelled or answered meanwhile are passed over.
+    Calls that were cancelled or answered meanwhile are skipped.
     """
 
     def __init__(self) -> None:
-        # `first` goes through them in this order: persons before feeds.
+        # `first` uses this order: persons before feeds.
         self._queues: dict[Priority, deque[_WaitingCall]] = {Priority.INTERACTIVE: deque(), Priority.FEED: deque()}
 
     def add(self, priority: Priority, hold_s: float) -> _WaitingCall:
-        """Make a call wait behind those of the same priority."""
+        """Append a call to those of the same priority."""
         call = _WaitingCall(hold_s)
         self._queues[priority].append(call)
         return call
 
     def first_of(self, priority: Priority) -> _WaitingCall | None:
-        """The call of this priority that waits longest; None where none waits."""
+        """Return the call of this priority that waits longest; None if none waits."""
         queue = self._queues[priority]
         while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
 
     def first(self) -> tuple[Priority, _WaitingCall] | None:
-        """The call that is next, with its priority; None where none waits."""
+        """Return the next call with its priority; None if none waits."""
         for priority in self._queues:
             if (call := self.first_of(priority)) is not None:
                 return priority, call
         return None
 
     def take(self, priority: Priority) -> _WaitingCall | None:
-        """Remove the call that waits longest from the queue of its priority; the caller answers its future."""
+        """Remove the longest-waiting call of a priority; the caller sets its future."""
         if (call := self.first_of(priority)) is not None:
             self._queues[priority].popleft()
         return call
 
     def fail(self, error: Exception) -> None:
-        """End the waiting of every call with an error."""
+        """Fail every waiting call with an error."""
         for priority in self._queues:
             while (call := self.take(priority)) is not None:
                 call.future.set_exception(error)
 
 
 def _paused_error(endpoint: Endpoint, seconds: float) -> RateLimited:
-    """Make the error of a call that would have to wait out a long pause."""
+    """Return the error of a call that would have to wait for the end of a long pause."""
     return RateLimited(
         f"the exchange asked for a pause; {seconds:.0f} s are left",
         retry_after=seconds,
@@ -511,5 +509,5 @@ def _paused_error(endpoint: Endpoint, seconds: float) -> RateLimited:
 
 
 def _closing_error(endpoint: Endpoint) -> NotSent:
-    """Make the error of a call that is made, or still waits, while the program ends."""
+    """Return the error of a call that is made, or still waits, while the program closes."""
     return NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")

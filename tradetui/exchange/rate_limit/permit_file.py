@@ -1,7 +1,6 @@
 """The file in which all processes of the user share their permits.
 
-A process that is killed gives no permit back: its uses end a second after others see that it lives no more, or else
-with their leases.
+A killed process gives no permit back: its uses end a second after others notice its death, or with their leases.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ Result = TypeVar("Result")
 
 FILE_NAME: Final = "budget.sqlite"
 _FIRST_VERSION: Final = 4
-"""Files of earlier versions are made anew: what they hold is over in seconds."""
+"""Files of earlier versions are recreated: their contents expire within seconds."""
 _OPENING_S = 5.0
-"""How long a file is tried that others are just opening too."""
+"""How long to retry opening a file that others are just opening too."""
 _BUSY_S = 2.0
 _SCHEMA = """
 create table boot (id text not null);
@@ -45,17 +44,17 @@ create table addresses (key text primary key, state text not null) without rowid
 
 
 class FilePermits(MemoryPermits):
-    """Permits of all processes of the user: what the file says is read again after others have written it.
+    """Permits of all processes of the user; the state is read again after other processes have written it.
 
-    All times are those of CLOCK_MONOTONIC, which the processes of one boot share; a boot id tells boots apart. Work
-    takes a fraction of a millisecond and is done on the spot, unless another process holds the file just then: that is
-    waited for in a thread, never by the event loop.
+    All times are those of CLOCK_MONOTONIC, which the processes of one boot share; a boot id distinguishes boots. Work
+    takes a fraction of a millisecond and is done at once. If another process holds the file just then, a thread waits
+    for it, never the event loop.
     """
 
     def __init__(self, directory: Path, clock: Clock, random: Random, *, inline: bool = False) -> None:
-        """Open the file, a damaged or older one made anew; `inline` does all work on the spot, for virtual time.
+        """Open the file, or recreate a damaged or older one; `inline` does all work without a thread, for virtual time.
 
-        Raises NotSent for the file of a newer program, and StoreUnusable where there can be none.
+        Raises NotSent for the file of a newer program, and StoreUnusable if there can be no file.
         """
         super().__init__(clock, Random(random.getrandbits(64)))
         nonce = f"{random.getrandbits(48):x}"
@@ -82,9 +81,9 @@ class FilePermits(MemoryPermits):
             self._thread.close()
 
     def close(self) -> None:
-        """Write down which calls have ended, and close the file; others may see at once that this process is over."""
+        """Record which calls have ended, and close the file; others may see at once that this process has ended."""
         try:
-            # Where others hold it just now, this process's last calls count a few seconds longer than they need to.
+            # If others hold the file just now, this process's last calls count a few seconds too long.
             with suppress(sqlite3.OperationalError), self._changing():
                 for address in {use.request.address for use, _ in self._ended}:
                     calls = self._calls(address)
@@ -152,7 +151,7 @@ class FilePermits(MemoryPermits):
         self._addresses.clear()
 
     def _run(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[Result]:
-        """Do work on the file, in the order it was requested; on the spot, unless others hold the file."""
+        """Do work on the file in the order of requests: at once, or in a thread while others hold the file."""
         bound_work = partial(work, *args, **kwargs)
         if not self._waiting_for_others:
             try:
@@ -170,12 +169,12 @@ class FilePermits(MemoryPermits):
         return done
 
     def _patiently(self, work: Callable[[], Result]) -> Result:
-        """Wait for other processes, two seconds at most."""
+        """Wait at most two seconds for other processes."""
         self._base.execute(f"pragma busy_timeout = {_BUSY_S * 1000:.0f}")
         try:
             return _failing_as_store(work)
         finally:
-            with suppress(sqlite3.ProgrammingError):  # the work was to close it
+            with suppress(sqlite3.ProgrammingError):  # the work may have closed the file
                 self._base.execute("pragma busy_timeout = 0")
 
     def _back_from_thread(self, _: asyncio.Future[Any]) -> None:
@@ -189,7 +188,7 @@ def _failed(failure: Exception) -> asyncio.Future[Any]:
 
 
 def _failing_as_store(work: Callable[[], Result]) -> Result:
-    """The result of work on a file; raises StoreHeld or StoreUnusable."""
+    """Return the result of work on a file; raises StoreHeld or StoreUnusable."""
     try:
         return work()
     except sqlite3.Error as failure:
@@ -197,7 +196,7 @@ def _failing_as_store(work: Callable[[], Result]) -> Result:
 
 
 def _opened(file: Path, random: Random) -> sqlite3.Connection:
-    """Open it, again where others are just opening it too: SQLite does not wait while a new file gets its log."""
+    """Open the file; retry while others open it too, because SQLite does not wait while a new file gets its log."""
     give_up_at = time.monotonic() + _OPENING_S
     while True:
         try:
@@ -205,7 +204,7 @@ def _opened(file: Path, random: Random) -> sqlite3.Connection:
         except sqlite3.DatabaseError as failure:
             if time.monotonic() > give_up_at:
                 raise
-            if not isinstance(failure, sqlite3.OperationalError):  # damaged; it holds nothing that matters for long
+            if not isinstance(failure, sqlite3.OperationalError):  # damaged; its contents expire soon anyway
                 file.replace(file.with_name(f"{file.name}.damaged"))
                 for rest in ("-wal", "-shm"):
                     file.with_name(file.name + rest).unlink(missing_ok=True)
@@ -220,7 +219,7 @@ def _open(file: Path) -> sqlite3.Connection:
         use_log(base, synchronous="off")  # nothing here outlives a boot
         migrate(base, (_drop_older_tables, _SCHEMA), str(file), first_version=_FIRST_VERSION)
         with transaction(base):
-            if base.execute("select id from boot").fetchall() != [(boot_id(),)]:  # the clock has begun anew
+            if base.execute("select id from boot").fetchall() != [(boot_id(),)]:  # the monotonic clock has started anew
                 for table in ("boot", "endpoints", "addresses"):
                     base.execute(f"delete from {table}")
                 base.execute("insert into boot values (?)", (boot_id(),))

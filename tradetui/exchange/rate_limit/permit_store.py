@@ -1,7 +1,7 @@
-"""Where permits are kept: what a store does, and the one in the memory of this process.
+"""Where permits are kept: the interface of a store, and the store in this process's memory.
 
-The rules are those of `quota`. A store keeps its states, and has a clock of its own: only seconds from now go in and
-out. `permit_file` keeps them for all processes of the user.
+The rules are those of `quota`. A store keeps its states and its own clock: its inputs and outputs are seconds from now.
+`permit_file` keeps the states for all processes of the user.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 class StoreHeld(Exception):
-    """Others have held the store for as long as could be waited; nothing was done."""
+    """Other processes have held the store longer than the allowed wait; nothing was done."""
 
 
 class StoreUnusable(Exception):
@@ -39,9 +39,10 @@ class StoreUnusable(Exception):
 
 
 class PermitRequest(NamedTuple):
-    """What a permit is asked for: under which key its endpoint counts, of how many permits, from which address.
+    """The terms of a requested permit: the key and limit of its endpoint, and the network address.
 
-    `hold_s` is the longest the call may take, `window_s` the time over which the exchange counts this endpoint's calls.
+    `hold_s` is the longest that the call may take, `window_s` the time over which the exchange counts this endpoint's
+    calls.
     """
 
     key: str
@@ -55,15 +56,15 @@ class PermitRequest(NamedTuple):
 
     @property
     def beyond_second_s(self) -> float:
-        """By how much longer than after a call of other endpoints its permit comes back."""
+        """Seconds by which this permit comes back later than those of other endpoints."""
         return self.window_s - WINDOW_S
 
 
 class PermitUse(NamedTuple):
-    """One use of a permit as its store knows it: its name, where it counts, and when it begins by the store's clock.
+    """One use of a permit: its name, its request, and when it begins by the store's clock.
 
-    `grants_before` are the grants so far without those still taken then; the address counts the call until
-    `counts_until`.
+    `grants_before` is the number of earlier grants without those still out at that time. The address counts the call
+    until `counts_until`.
     """
 
     name: str
@@ -73,12 +74,12 @@ class PermitUse(NamedTuple):
     counts_until: int
 
     def left_by_count(self, grants: int) -> int:
-        """How many calls the exchange must have left in one second if nobody but us makes any."""
+        """Return how many calls the exchange must have left in one second if only our calls count."""
         return self.request.limit - (grants - self.grants_before)
 
 
 class EndpointState(NamedTuple):
-    """An endpoint's permits, in seconds from now: when each that is taken comes back, and what a refusal holds back."""
+    """An endpoint's permits, in seconds from now: when each taken one comes back, and what a refusal withholds."""
 
     back_in_s: Sequence[float] = ()
     withheld: int = 0
@@ -87,9 +88,9 @@ class EndpointState(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a claim came to: a use that begins in `wait_s`, or none, and another answer is possible in `wait_s`.
+    """The result of a claim: a use that begins in `wait_s`, or None, and then another claim makes sense in `wait_s`.
 
-    `address_calls` is how many calls the address counts, None where the endpoint itself had no permit.
+    `address_calls` is the number of calls that the address counts, None if the endpoint itself had no permit.
     """
 
     use: PermitUse | None
@@ -99,20 +100,19 @@ class Claim(NamedTuple):
 
 
 class PermitStore(Protocol):
-    """Hands out permits, and takes them back by what became of the call.
+    """Hands out permits, and takes them back by the outcome of the call.
 
-    Each result is a future, which is done at once where nothing has to be waited for. It fails with StoreHeld or
-    StoreUnusable.
+    Each result is a future, already done if there is no wait. It fails with StoreHeld or StoreUnusable.
     """
 
     def claim(self, request: PermitRequest) -> asyncio.Future[Claim]:
-        """Take a permit that is free, or reserve for a person one whose return is known; the address has a say too."""
+        """Take a free permit, or reserve for a person one whose return is known; the address may forbid it."""
 
     def replied(self, use: PermitUse, remaining: int | None) -> asyncio.Future[EndpointState]:
-        """A reply came: the permit is back when it has cooled. By the exchange `remaining` calls are left."""
+        """A reply came: the permit comes back after cooling. `remaining` is the exchange's number of calls left."""
 
     def refused(self, use: PermitUse, retry_after: float | None) -> asyncio.Future[EndpointState]:
-        """A 429 came: everybody's permits of this endpoint are halved."""
+        """A 429 came: all processes' permits of this endpoint are halved."""
 
     def unanswered(self, use: PermitUse) -> asyncio.Future[EndpointState]:
         """The call was given up; it may still arrive."""
@@ -121,10 +121,10 @@ class PermitStore(Protocol):
         """Nothing was sent."""
 
     def rename_account(self, before: str, after: str) -> asyncio.Future[None]:
-        """Count this process's uses for another account, which its own is known to be; pauses hold for it as well."""
+        """Count this process's uses for another account, which turned out to be its own; pauses apply to it too."""
 
     async def aclose(self) -> None:
-        """Let go of the store."""
+        """Release the store."""
 
 
 class MemoryPermits:
@@ -207,7 +207,7 @@ class MemoryPermits:
         remaining: int | None = None,
         pause: float | None = None,
     ) -> EndpointState:
-        """End a use; `arrived_by` is when its call had arrived, None where nothing was sent, `pause` that of a 429."""
+        """End a use; `arrived_by` is when its call had arrived, None if nothing was sent; `pause` is that of a 429."""
         key = use.request.key
         for before, after in self._renamed:
             if key.startswith(before):
@@ -233,7 +233,7 @@ class MemoryPermits:
                 self._keep_quota(key, former)
 
     def _count_ended(self, address: str, calls: AddressCalls) -> None:
-        """Count this process's calls that have ended by when they arrived; until now they count a little longer."""
+        """Count this process's ended calls by their time of arrival; until now they counted longer."""
         for use, arrived_by in self._ended:
             if use.request.address == address:
                 calls.remove(use.counts_until)
@@ -241,7 +241,7 @@ class MemoryPermits:
                     calls.add(arrived_by)
 
     def _end_uses_of_dead(self, quota: EndpointQuota, now: float) -> bool:
-        """Let what dead processes hold cool from now on; whether there was any."""
+        """Start the cooling of uses of dead processes; False if there were none."""
         return False
 
     def _quota(self, key: str, limit: int = 1) -> EndpointQuota:

@@ -1,15 +1,15 @@
 """The rules of the limits: when an endpoint has a permit, and how many calls of the network address count.
 
-A store keeps these states and names the moment with every question, in seconds of one monotonic clock. Nothing here
-waits, reads a clock or touches a disk.
+A store keeps these states and passes the time with every question, in seconds of one monotonic clock. Nothing here
+waits, reads a clock or accesses a disk.
 
-Of an endpoint's limit an account has its share, paused and halved for a while after HTTP 429.
+An account has a share of an endpoint's limit, paused and halved for a while after HTTP 429.
 
-An address's calls in any minute the exchange counts over all endpoints and accounts. A call counts from its grant until
-a minute after its reply. It arrives in between, so that no sliding minute at the exchange holds more calls than count
-here at once, whatever the network does to them. Calls that stop counting in the same second are one number: a minute of
-work is some ninety numbers, not thousands. Feeds are also held to an even rate (the generic cell rate algorithm), so
-that many desks together slow down a little instead of standing still for the rest of a minute.
+The exchange counts an address's calls per minute over all endpoints and accounts. Here a call counts from its grant
+until a minute after its reply. It arrives in between, so no sliding minute at the exchange has more calls than count
+here at once, whatever the network does. Calls that stop counting in the same second are one number, so a minute takes
+about ninety numbers, not thousands. Feeds also keep an even rate (the generic cell rate algorithm), so that many desks
+together slow down a little instead of stopping for the rest of a minute.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint
 
 WINDOW_S = 1.0
-"""The exchange counts calls in any second, of a few endpoints in a longer window (`RateLimit.window_s`)."""
+"""The exchange counts calls in any second, for a few endpoints in a longer window (`RateLimit.window_s`)."""
 MARGIN_S = 0.002
-"""Added to every wait, for timers and clocks that round."""
+"""Added to every wait, because timers and clocks round."""
 LATE_S = 1.0
-"""A call given up may still arrive; this long after giving up it is waited for."""
+"""A call that was given up may still arrive within this time."""
 RESTORE_S = 1.0
-"""After a refusal one permit comes back this often, and up to half as long again."""
+"""After a refusal one permit comes back per this time, or up to half as long again."""
 
 COOLING_S = WINDOW_S + MARGIN_S
 LOST_S = LATE_S + WINDOW_S + MARGIN_S
 
 _HEAD_START_S = 0.3
-"""The last holder of a permit asks for it again only so long before it returns, so that others get their turn."""
+"""The last holder of a permit requests it again only this long before its return, so that others get their turn."""
 _POLL_S = 0.2
-"""How often a store is read while every permit is out; well below the second for which a returning one cools."""
+"""How often a store is read while every permit is out; well below the cooling second of a returning permit."""
 _TURN_S = 0.3
-"""The feeds of other processes let one that waits go first until so long after it was to look again."""
+"""Other processes' feeds give way to one waiting longer until this long after its next look."""
 _LONGEST_TURN_S = 1.0
 _FORGOTTEN_S = 30.0
 _ANOTHER_BOOT_S = 600.0
-"""No use begins so long after it was granted: where the boot cannot be told, it is of a clock that has begun anew."""
+"""No use begins this long after its grant; a use that does comes from the clock of an earlier boot."""
 
 _MINUTE_S: Final = 60.0
 DEFAULT_ADDRESS_SHARE: Final = 0.8
-"""Of the calls of an address, where no share is given: other people may sit behind the same address."""
+"""Default share of an address's calls, because other people may use the same address."""
 _CLOCK_DRIFT_S: Final = 0.1
 """Added to a minute: this machine's clock and the exchange's may run at slightly different rates."""
 _SLOWEST_ROUND_TRIP_S: Final = 3.0
-"""What the feeds' even rate allows for calls in flight and for the rounding to seconds."""
+"""Allowance of the feeds' even rate for calls in flight and for rounding to seconds."""
 _LONGEST_RESERVATION_S: Final = 1.0
 """A feed's turn is reserved at most this long ahead."""
 
 
 def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
-    """This program's permits: its share of the limit, at least one.
+    """Return this program's permits: its share of the limit, at least one.
 
-    Copy traders may have less than others, and so has an account whose kind is unknown.
+    Copy traders may have fewer permits than others, and so has an account of unknown kind.
     """
     limit = endpoint.limit.calls
     if account_kind in (None, "copy_trader"):
@@ -72,14 +72,14 @@ def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
 
 
 class Opening(NamedTuple):
-    """When a call may begin or, where that is not certain yet, when to look again."""
+    """When a call may begin or, while that is uncertain, when to look again."""
 
     at: float
     is_certain: bool
 
 
 class Use(NamedTuple):
-    """One use of a permit: by which process, from when until when it is taken, and whether that end is known."""
+    """One use of a permit: its process, its begin and end, and whether the end is known."""
 
     owner: str
     begins: float
@@ -89,10 +89,10 @@ class Use(NamedTuple):
 
 @dataclass(slots=True)
 class EndpointQuota:
-    """The permits of one endpoint and account: what a refusal has left of the limit, and which are out or cooling.
+    """The permits of one endpoint and account: those withheld after a refusal, and those out or cooling.
 
-    `limit` is that of whoever asks. `grants` counts all uses there ever were. `turns` tells of each process whose feeds
-    wait since when they do, and until when they go first.
+    `limit` is the asking process's. `grants` counts all uses ever. `turns` has for each process with waiting feeds the
+    time since when they wait, and until when they go first.
     """
 
     limit: int
@@ -106,20 +106,20 @@ class EndpointQuota:
     random: Random = field(default_factory=Random, repr=False, compare=False)
 
     def allowed(self, now: float) -> int:
-        """Permits that may be out or cooling at `now`, at least one."""
+        """Return the number of permits that may be out or cooling at `now`, at least one."""
         while self.withheld and now >= self.restore_at:
             self.withheld -= 1
             self.restore_at = self.restore_at + self._restore_step() if self.withheld else inf
         return max(1, self.limit - self.withheld)
 
     def refuse(self, now: float, granted_at: float, retry_after: float | None) -> None:
-        """Take a 429: pause (`retry_after` seconds if given) and halve, once for all calls of one burst."""
+        """Process a 429: pause (`retry_after` seconds if given) and halve, once for all calls of one burst."""
         pause = max(retry_after or 0.0, WINDOW_S) + self.random.uniform(0.0, 0.5)
         self.paused_until = max(self.paused_until, now + pause)
         self.halve(now, granted_at)
 
     def halve(self, now: float, granted_at: float) -> None:
-        """Halve the permits at once, unless the call was already out when they were last halved."""
+        """Halve the permits at once, unless the call was already out at the last halving."""
         if granted_at <= self.halved_at:
             return
         self.withheld = self.limit - max(1, self.allowed(now) // 2)
@@ -132,14 +132,15 @@ class EndpointQuota:
         }
 
     def opening(self, owner: str, *, feed: bool, now: float) -> Opening:
-        """When there is a permit for this process; feeds leave two to persons, and let go first who waits for longer.
+        """Return when this process gets a permit; feeds leave two to persons, and give way to feeds that wait longer.
 
-        How this process's own calls end it is told; how others' end only the store knows, which is read again soon.
+        This process knows when its own calls end. The ends of others' calls are only in the store, which is read again
+        soon.
         """
         if now < self.paused_until:
             return Opening(self.paused_until, False)
         allowed = self.allowed(now)
-        room = allowed - (min(2, allowed // 2) if feed else 0)  # a read of pending orders takes two calls
+        room = allowed - (min(2, allowed // 2) if feed else 0)  # reading the pending orders takes two calls
         if len(self.uses) < room:
             return self._after_turns_of_others(owner, now) if feed else Opening(now, True)
         uses = sorted(self.uses.values(), key=lambda use: use.ends, reverse=True)
@@ -156,7 +157,7 @@ class EndpointQuota:
         return Opening(first_free.ends, True)
 
     def note_turn(self, owner: str, now: float, look_again: float | None) -> None:
-        """Keep since when the feeds of a process wait for a permit; they wait no more where `look_again` is None."""
+        """Record that the feeds of a process wait for a permit; they no longer do if `look_again` is None."""
         self.turns = {name: turn for name, turn in self.turns.items() if turn[1] >= now - _FORGOTTEN_S}
         if look_again is None:
             self.turns.pop(owner, None)
@@ -165,20 +166,21 @@ class EndpointQuota:
             self.turns[owner] = since, min(look_again, now + _LONGEST_TURN_S) + _TURN_S
 
     def end(self, name: str, at: float) -> None:
-        """A use ends at `at`, and that is known now."""
+        """Record that a use ends at `at`."""
         if (use := self.uses.get(name)) is not None:
             self.uses[name] = use._replace(ends=at, is_end_known=True)
 
     def end_uses_of(self, owner: str, now: float) -> None:
-        """Let what a dead process holds cool from now on."""
+        """Start the cooling of a dead process's uses."""
         for name, use in self.uses.items():
             if use.owner == owner and not use.is_end_known:
                 self.end(name, min(use.ends, now + COOLING_S))
 
     def take_over(self, other: EndpointQuota, owner: str) -> None:
-        """Let what one process took of another account's permits count here: both turned out to be one account's.
+        """Count one process's uses for another account here, because both turned out to be one account.
 
-        The tighter terms of the two hold. The other's stay, for other processes that do not know the account yet.
+        The stricter terms of both apply. The other account's terms stay, for processes that do not know the account
+        yet.
         """
         if other.withheld > self.withheld:
             self.withheld, self.restore_at = other.withheld, other.restore_at
@@ -194,7 +196,7 @@ class EndpointQuota:
         return Opening(now, True) if ends is None else Opening(min(now + _POLL_S, ends), False)
 
     def _next_change(self, now: float) -> float:
-        """When waiting will next see another answer without anybody returning a permit; `inf` if never."""
+        """Return when the answer will next change without the return of a permit; `inf` if never."""
         return min((moment for moment in (self.paused_until, self.restore_at) if moment > now), default=inf)
 
     def _restore_step(self) -> float:
@@ -209,17 +211,17 @@ class AddressQuota:
 
     @classmethod
     def of_share(cls, share: float) -> AddressQuota:
-        """The quota of a share (0 to 1) of what the exchange allows an address."""
+        """Return the quota for a share (0 to 1) of the exchange's limit for an address."""
         return cls(max(1, int(ADDRESS_CALLS_PER_MINUTE * share + 1e-9)))
 
     @cached_property
     def kept_for_writes(self) -> int:
-        """Calls that neither feeds nor reads take: a tenth, and no more than one a second."""
+        """Calls left by feeds and reads: a tenth, but at most one a second."""
         return min(60, self.per_minute // 10)
 
     @cached_property
     def reserved_for_interactive(self) -> int:
-        """Calls that feeds leave to reads a person waits for and to writes."""
+        """Calls left by feeds for reads of a person and for writes."""
         return min(self.per_minute // 2, max(60, self.per_minute // 10) + self.kept_for_writes)
 
     @cached_property
@@ -229,7 +231,7 @@ class AddressQuota:
 
     @cached_property
     def feed_rate(self) -> float:
-        """Calls a second at which feeds go on once they have used up their head start."""
+        """Calls a second of feeds once they have used up their burst."""
         return (self.feed_limit - self._feed_burst) / (_MINUTE_S + _SLOWEST_ROUND_TRIP_S)
 
     @cached_property
@@ -238,18 +240,18 @@ class AddressQuota:
         return self.feed_limit // 10
 
     def feed_turn(self, feeds_until: float, now: float) -> float:
-        """When a feed's next call is due; `feeds_until` is where their calls so far end at the even rate."""
+        """Return when a feed's next call is due; `feeds_until` is where their calls so far end at the even rate."""
         return max(now, feeds_until - self._feed_burst / self.feed_rate)
 
     def limit(self, *, feed: bool, writes: bool) -> int:
-        """Calls that may count at once after one more of this kind."""
+        """Return how many calls may count at once, the next call of this kind included."""
         if feed:
             return self.feed_limit
         return self.per_minute - (0 if writes else self.kept_for_writes)
 
 
 class AddressUsage(NamedTuple):
-    """Calls of the address that count now, how many may, and whether feeds are made to wait for that."""
+    """Calls of the address that count now, the number allowed, and whether feeds have to wait for that."""
 
     used: int = 0
     allowed: int = 0
@@ -257,7 +259,7 @@ class AddressUsage(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The part that is used up, 0 to 1."""
+        """The fraction used up, 0 to 1."""
         return min(1.0, self.used / self.allowed) if self.allowed else 0.0
 
 
@@ -270,7 +272,7 @@ class AddressCalls:
     _dropped_until: int = 0
 
     def count(self, now: float) -> int:
-        """How many calls count at `now`."""
+        """Return how many calls count at `now`."""
         if int(now) != self._dropped_until:
             self._dropped_until = int(now)
             for second in [second for second in self.by_second if second <= now]:
@@ -280,7 +282,7 @@ class AddressCalls:
     def opening(
         self, quota: AddressQuota, counted: int, *, feed: bool, writes: bool, now: float, begins: float
     ) -> Opening:
-        """When the address, of which `counted` calls count, takes one that its endpoint lets begin at `begins`."""
+        """Return when the address, with `counted` calls, allows a call that its endpoint allows at `begins`."""
         excess = counted - quota.limit(feed=feed, writes=writes)
         if excess >= 0:
             return Opening(self._frees_at(excess), False)
@@ -293,7 +295,7 @@ class AddressCalls:
         return Opening(turn, True)
 
     def add(self, arrived_by: float) -> int:
-        """Count a call that will have arrived by then; gives the second at which it stops counting."""
+        """Count a call that arrives by `arrived_by`; return the second at which it stops counting."""
         second = int(arrived_by + _MINUTE_S + _CLOCK_DRIFT_S) + 1
         self.by_second[second] += 1
         return second
@@ -303,7 +305,7 @@ class AddressCalls:
             self.by_second[second] -= 1
 
     def _frees_at(self, excess: int) -> float:
-        """The second at which one more call may count, if nothing else changes."""
+        """Return the second at which one more call may count, if nothing else changes."""
         for second, calls in sorted(self.by_second.items()):
             excess -= calls
             if excess < 0:
