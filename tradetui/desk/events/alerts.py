@@ -1,4 +1,4 @@
-"""The alerts of a session: matches events with rules, shows them here, and delivers what no other session delivers."""
+"""The alerts of a session: matches events with rules, shows them, and delivers them unless another session does."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent
 
 TRIGGERS_AGAIN_S: Final = 10.0
-"""The shortest time between two extra reads of the trigger orders that new fills ask for."""
+"""The shortest time between two extra reads of the trigger orders caused by new fills."""
 
 
 class Foretold(NamedTuple):
-    """The sentence that a rule will be said in: at once, or at its level, or as the newest event of its kind was.
+    """The sentence that a new rule would have: now, at its level, or for the newest event of its kind.
 
-    It is empty where nothing is known to say it of.
+    It is empty if no such sentence can be made.
     """
 
     sentence: str
@@ -60,10 +60,10 @@ class Foretold(NamedTuple):
 
 
 class Alerts:
-    """The alerts of one session. It has no task of its own: it works when the desk brings something, or a time is due.
+    """The alerts of one session. It has no task: it works when the desk calls it, or when a timer is due.
 
-    `unseen` counts the alerts shown since the list of them was looked at, `newest` is the last. `rules` are those in
-    force, the profile's and those made on the screen.
+    `unseen` counts the alerts shown since their list was last opened, `newest` is the last one. `rules` are those in
+    force: the profile's and those made on the screen.
     """
 
     def __init__(
@@ -75,9 +75,10 @@ class Alerts:
         read_triggers: Callable[[], None],
         market: MarketContext | None = None,
     ) -> None:
-        """`owner` names this session among those of the account; `read_triggers` has the trigger orders read soon.
+        """Create the alerts; `owner` identifies this session within the account.
 
-        Without a `market` prices are the marks of the positions held.
+        `read_triggers` makes the trigger orders be read soon. Without a `market`, prices are the marks of held
+        positions.
         """
         self.settings = settings
         self.delivery = AlertDelivery(settings, clock, disk, owner)
@@ -100,7 +101,7 @@ class Alerts:
         self._use(self.choices)
 
     def is_written(self, name: str) -> bool:
-        """Whether the configuration has an alert of this name, which none made on the screen replaces."""
+        """Whether the configuration has an alert of this name; one made on the screen does not replace it."""
         return any(rule.name == name for rule in self.settings.rules if rule not in DEFAULT_RULES)
 
     @property
@@ -111,7 +112,7 @@ class Alerts:
         return any(rule.condition.kind is kind for rule in self.rules)
 
     def use_rules(self, rules: tuple[Rule, ...]) -> None:
-        """Go by other rules of the profile from now on; a threshold that both have does not fire again for that."""
+        """Use other rules of the profile from now on; a threshold in both does not fire again because of that."""
         self.settings = replace(self.settings, rules=rules)
         self._use(self.choices)
 
@@ -121,29 +122,29 @@ class Alerts:
         self._thresholds.use_conditions(rule.condition for rule in self.rules)
 
     def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
-        """Call the listener for every alert that is not silenced; returns what ends it."""
+        """Call the listener for every alert that is not silenced; return a function that unsubscribes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     async def attach(self, archive: Archive) -> None:
-        """Go by the archive that the account's sessions share, and by the rules that are silenced."""
+        """Use the archive shared by the account's sessions, and the silenced rules."""
         self.delivery.attach(archive)
         await self.read_choices()
         await self.delivery.come_first()
 
     async def read_choices(self) -> None:
-        """Go by what is chosen on the screen by now, in this or another session of the profile."""
+        """Read the choices made on the screen of this or another session of the profile."""
         self._use(await self._disk.run(self.settings.choices.read))
 
     async def stop(self) -> None:
-        """Deliver what was begun; what this session has not done within three seconds is left to others."""
+        """Deliver the alerts already begun; after three seconds the rest is left to other sessions."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
         await self.delivery.stop()
 
     def fills_changed(self, snapshot: Snapshot[ProductRow[FuturesFill]], now_ms: int) -> None:
-        """Look at the fills; `now_ms` is the exchange's time."""
+        """Process the fills; `now_ms` is the exchange's time."""
         new_fills = self._detector.fills_changed(snapshot, self._clock.monotonic(), now_ms)
         if any(map(self._may_be_of_trigger, new_fills)) and self._trigger_reads.take():
             self._read_triggers()
@@ -152,7 +153,7 @@ class Alerts:
     def triggers_changed(
         self, snapshot: Snapshot[ProductRow[TriggerOrder]], waiting: Iterable[ProductRow[TriggerOrder]], now_ms: int
     ) -> None:
-        """Look at the trigger orders that ended, and those that wait, where the exchange tells them."""
+        """Process the ended trigger orders, and the waiting ones if the exchange reports them."""
         self._waiting_symbols = {row.record.symbol.upper() for row in waiting}
         self._publish(self._detector.triggers_changed(snapshot, self._clock.monotonic(), now_ms))
         self._publish_due()
@@ -170,7 +171,7 @@ class Alerts:
         self._publish_due()
 
     def prices_changed(self) -> None:
-        """Look at the prices that rules are about: the market's, or the marks of positions where it has none."""
+        """Check the prices in rules: the market's, or the marks of positions if there is no market price."""
         self._publish(self._thresholds.prices(self._price_of, self._clock.monotonic()))
 
     def _price_of(self, symbol: str) -> Decimal | None:
@@ -178,13 +179,13 @@ class Alerts:
         return price or self._marks.get(symbol)
 
     def accounts_changed(self, snapshot: Snapshot[ProductRow[FuturesAccount]], positions: Sequence[Position]) -> None:
-        """Look at the margin ratio of accounts and isolated positions."""
+        """Check the margin ratio of accounts and isolated positions."""
         if snapshot.error is None and self._has_rules_of(RuleKind.MARGIN_RATIO_ABOVE):
             ratio = totals_of([row.record for row in snapshot.rows], positions).worst_margin_ratio
             self._publish(self._thresholds.margin_ratio(ratio, self._clock.monotonic()))
 
     def today_changed(self, usdt: Decimal, part: Decimal | None) -> None:
-        """Look at today's result, in USDT and as a fraction of what was there, where that is known."""
+        """Check today's result, in USDT and as a fraction if known."""
         self._publish(self._thresholds.today(usdt, part, self._clock.monotonic()))
 
     def link_is(self, state: LinkState, sentence: str) -> None:
@@ -196,7 +197,7 @@ class Alerts:
             self.delivery.end_shown(sent.intent)
 
     def _may_be_of_trigger(self, fill: ProductRow[FuturesFill]) -> bool:
-        """Whether a waiting trigger may have made a fill: its sentence is then that of the trigger."""
+        """Whether a waiting trigger may have made a fill, whose sentence is then the trigger's."""
         return fill.record.symbol.upper() in self._waiting_symbols and not self._detector.is_pending(fill)
 
     def _publish_due(self) -> None:
@@ -210,7 +211,7 @@ class Alerts:
             self._timer = asyncio.get_running_loop().call_later(delay, self._publish_due)
 
     async def silence(self, name: str, *, on: bool) -> None:
-        """Silence a rule, or let it sound again, in every session of the profile; raises OSError."""
+        """Silence a rule, or end that, in every session of the profile; raises OSError."""
 
         def silenced(before: AlertChoices) -> AlertChoices:
             return before._replace(silenced=before.silenced | {name} if on else before.silenced - {name})
@@ -218,7 +219,7 @@ class Alerts:
         await self._choose(silenced)
 
     async def add(self, rule: Rule) -> None:
-        """Keep a rule made on the screen for the profile, in place of one of its name; raises OSError."""
+        """Store a rule made on the screen, replacing one of the same name; raises OSError."""
 
         def added(before: AlertChoices) -> AlertChoices:
             others = (made for made in before.made if made.name != rule.name)
@@ -227,7 +228,7 @@ class Alerts:
         await self._choose(added)
 
     async def delete(self, name: str) -> None:
-        """Forget a rule that was made on the screen; raises OSError."""
+        """Delete a rule that was made on the screen; raises OSError."""
 
         def without(before: AlertChoices) -> AlertChoices:
             others = tuple(rule for rule in before.made if rule.name != name)
@@ -236,7 +237,7 @@ class Alerts:
         await self._choose(without)
 
     async def _choose(self, change: Callable[[AlertChoices], AlertChoices]) -> None:
-        """Change what is kept, in which another session may have written since."""
+        """Change the stored choices, read again because another session may have changed them."""
         choices = change(await self._disk.run(self.settings.choices.read))
         await self._disk.run(self.settings.choices.write, choices)
         self._use(choices)
@@ -248,7 +249,7 @@ class Alerts:
         accounts: Sequence[ProductRow[FuturesAccount]],
         today: TodayResult | None,
     ) -> Foretold:
-        """The sentence of a rule that is about to be made, by what is known now."""
+        """Return the sentence of a rule that is about to be made, from present figures."""
         detector = ThresholdDetector([condition])
         events = [] if today is None else detector.today(today.amount, today.part, 0.0)
         events += detector.positions(positions, 0.0)
@@ -274,7 +275,7 @@ class Alerts:
         self._show(Alert(event, now.at_ms, rule.channels, (rule.name,), test=True))
 
     def _publish(self, events: Iterable[AlertEvent]) -> bool:
-        """Show the events that a rule is about; whether there was one."""
+        """Show the events that match a rule; False if none did."""
         alerted = False
         for event in events:
             alert = alert_of(event, self.rules, self.choices.silenced, self._clock.wall_ms())
@@ -292,7 +293,7 @@ class Alerts:
         self.delivery.begin(alert, lambda: self._sounding(alert.event))
 
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
-        """The channels of an event by the rules that are silenced now: another session may have silenced some."""
+        """Return an event's channels by the rules silenced now: another session may have silenced some."""
         await self.read_choices()
         alert = alert_of(event, self.rules, self.choices.silenced, self._clock.wall_ms())
         return alert.channels if alert is not None else frozenset()
@@ -300,7 +301,7 @@ class Alerts:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule as it stands: silenced or not, and why it cannot fire, if it cannot."""
+    """A rule with its state: silenced or not, and why it cannot fire, if so."""
 
     rule: Rule
     silenced: bool
@@ -310,7 +311,7 @@ class RuleRow:
 
     @property
     def row_id(self) -> str:
-        """The rule's name, which no other rule of the profile has."""
+        """The rule's name, which is unique in the profile."""
         return self.rule.name
 
     @property
@@ -325,7 +326,7 @@ def channel_names(rule: Rule) -> str:
 
 
 def rule_columns(rows: Sequence[RuleRow]) -> tuple[Column[RuleRow], ...]:
-    """The columns of the list; without the condition where it is the name of every rule already."""
+    """Return the columns of the list; without the condition if it is already the name of every rule."""
     is_named = any(row.rule.name != row.rule.condition.sentence for row in rows)
     return tuple(column for column in _RULE_COLUMNS if is_named or column.id != "when")
 

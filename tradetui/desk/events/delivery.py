@@ -1,8 +1,8 @@
 """Delivers a session's alerts by desktop and command, each once for the account.
 
-The log of events in the account's archive holds each alert, and the session that takes a delivery upon itself claims it
-there by the alert's number. Whatever works on the archive blocks for a moment and belongs on the disk's thread. Moments
-are compared by the monotonic clock of one boot; those of another boot are over.
+The log of events in the account's archive has each alert. The session that delivers an alert claims it there by the
+alert's number. Work on the archive blocks briefly and belongs on the disk thread. Times are compared by the monotonic
+clock of one boot; claims of another boot have expired.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 LIMIT_S: Final = 9.0
-"""How long a program may run: it must have ended before another session may take its alert for undelivered."""
+"""Longest run of a program; it ends before another session may take its alert for undelivered."""
 _KEPT_BYTES: Final = 4_096
 _CHUNK_BYTES: Final = 65_536
 _LAST_CHUNKS: Final = 16
@@ -37,21 +37,21 @@ _SHOWN_CHARACTERS: Final = 120
 
 
 class CommandFailed(Exception):
-    """The program could not be run, or not to a good end; the message says why in a few words."""
+    """The program could not be run, or failed; the message is a short reason."""
 
 
 class ProgramCommand:
-    """A program of this machine, started without a shell in a process group of its own."""
+    """A program of this machine, started without a shell in its own process group."""
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], *, limit_s: float = LIMIT_S) -> None:
-        """`environment` is all that the program gets of one, so it must hold no credentials."""
+        """Prepare the program; `environment` is its whole environment, so it must hold no credentials."""
         self._arguments = tuple(arguments)
         self._environment = dict(environment)
         self._limit_s = limit_s
 
     async def run(self, json_text: str) -> None:
         """Run the program with this text on its standard input; raises CommandFailed."""
-        # Pipes of our own: asyncio's would keep the end of the program waiting for whatever it left running.
+        # Own pipes: with asyncio's, the program's end would wait for every process it left running.
         with _pipe() as (stdin, json_end), _pipe() as (stderr_end, stderr):
             os.set_blocking(json_end.fileno(), False)
             os.write(json_end.fileno(), json_text.encode("utf-8"))
@@ -77,7 +77,7 @@ class ProgramCommand:
             finally:
                 if process.returncode is None:
                     with suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)  # with whatever it has started
+                        os.killpg(process.pid, signal.SIGKILL)  # with all processes that it started
                     await process.wait()
                 text = tail.close()
         if code != 0:
@@ -87,14 +87,14 @@ class ProgramCommand:
 
 @contextmanager
 def _pipe() -> Iterator[tuple[FileIO, FileIO]]:
-    """The end of a pipe to read and the one to write, closed with the block, unless one was before."""
+    """Yield the reading and the writing end of a pipe; both are closed with the block at the latest."""
     reading_end, writing_end = os.pipe()
     with FileIO(reading_end, "r") as reading, FileIO(writing_end, "w") as writing:
         yield reading, writing
 
 
 class _Tail:
-    """The last bytes of what comes through a pipe, which is read as it comes."""
+    """The last bytes from a pipe, which is read continuously."""
 
     def __init__(self, reading_end: int) -> None:
         os.set_blocking(reading_end, False)
@@ -104,7 +104,7 @@ class _Tail:
         self._loop.add_reader(reading_end, self._read)
 
     def _read(self) -> bool:
-        """Take what is there now; whether there may be more."""
+        """Read the available bytes; False if there are no more now."""
         try:
             chunk = os.read(self._reading_end, _CHUNK_BYTES)
         except BlockingIOError:
@@ -116,7 +116,7 @@ class _Tail:
         return True
 
     def close(self) -> str:
-        """Read what is left, at most what a pipe holds, and no more after that; the last of it as text."""
+        """Read the rest, at most the capacity of a pipe, and stop reading; return the last bytes as text."""
         for _ in range(_LAST_CHUNKS):
             if not self._read():
                 break
@@ -125,17 +125,17 @@ class _Tail:
 
 
 CLAIMABLE_AGAIN_S: Final = 10.0
-"""A channel that was claimed and is not done after so long may be claimed again; a command has ended by then."""
+"""A claimed channel without a result after this time may be claimed again; a command has ended by then."""
 SAME_S: Final = 45.0
-"""An event that recurs under its key within this time is the same, seen by another session; a new one is later."""
+"""An event that recurs under its key within this time is the same event, seen by another session."""
 LOG_SHOWN: Final = 1_000
-"""Alerts of the log that are shown."""
+"""Maximum number of alerts shown from the log."""
 _BEGINNING: Final = ""
-"""In the place of the intent: from here on it is noted which ends were shown."""
+"""Marker row instead of an intent: from here on the table records which outcomes were shown."""
 
 
 class DeliveryClaim(NamedTuple):
-    """Whether a channel of an alert is this session's to do, is done, or may be claimed again in so many seconds."""
+    """Whether this session may deliver by a channel, or it is done, or in how many seconds it may be claimed again."""
 
     mine: bool = False
     done: bool = False
@@ -143,7 +143,7 @@ class DeliveryClaim(NamedTuple):
 
 
 class LoggedAlert(NamedTuple):
-    """An alert of the log: when (Unix ms), what, for which rules, and what became of it."""
+    """An alert of the log: its time (Unix ms), sentence, rules, and delivery results."""
 
     number: int
     at_ms: int
@@ -157,14 +157,14 @@ class LoggedAlert(NamedTuple):
 
 
 class AlertLog:
-    """The log of an account, as one session, named `owner`, writes it and claims deliveries in it."""
+    """The log of an account, for one session named `owner`, which writes alerts and claims deliveries."""
 
     def __init__(self, archive: Archive, owner: str) -> None:
         self._archive = archive
         self._owner = owner
 
     def typed(self, now: Moment) -> None:
-        """Note that a person typed into this session, and forget the sessions of other boots."""
+        """Record that a person typed in this session, and delete the sessions of other boots."""
         with self._archive.transaction() as connection:
             connection.execute(
                 "INSERT INTO alert_session VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE SET boot = excluded.boot,"
@@ -174,12 +174,12 @@ class AlertLog:
             connection.execute("DELETE FROM alert_session WHERE boot <> ?", (now.boot,))
 
     def leave(self) -> None:
-        """Let another session be the one that was typed into last."""
+        """End this session's priority as the one last typed in."""
         with self._archive.transaction() as connection:
             connection.execute("DELETE FROM alert_session WHERE owner = ?", (self._owner,))
 
     def note(self, alert: Alert, now: Moment) -> tuple[int, bool]:
-        """Write an alert unless another session has; its number, and whether this session was typed into last."""
+        """Write an alert unless another session has; return its number, and whether this session was last typed in."""
         with self._archive.transaction() as connection:
             number = self._number_of(connection, alert, now) or self._enter(connection, alert, now)
             last = connection.execute(
@@ -201,7 +201,7 @@ class AlertLog:
 
     @staticmethod
     def _enter(connection: sqlite3.Connection, alert: Alert, now: Moment) -> int:
-        """Write an alert into the log of events; its number there."""
+        """Write an alert into the log of events and return its number."""
         key = alert.event.key
         channels = sorted(map(str, alert.channels)) or ["silenced"] * bool(alert.silenced)
         details = {"sentence": alert.sentence, "rules": alert.rules, "channels": channels}
@@ -215,7 +215,7 @@ class AlertLog:
         return cursor.lastrowid or 0
 
     def claim(self, number: int, channel: Channel, now: Moment) -> DeliveryClaim:
-        """Take it upon this session to deliver an alert by a channel, if that is free."""
+        """Claim the delivery of an alert by a channel for this session, if it is free."""
         with self._archive.transaction() as connection:
             row = connection.execute(
                 "SELECT boot, monotonic, result FROM alert_claim WHERE alert = ? AND channel = ?", (number, channel)
@@ -234,21 +234,21 @@ class AlertLog:
             return DeliveryClaim(mine=True)
 
     def finish(self, number: int, channel: Channel, result: str) -> None:
-        """Note the result of a channel that was claimed: no session tries it again."""
+        """Record the result of a claimed channel, so that no session tries it again."""
         with self._archive.transaction() as connection:
             connection.execute(
                 "UPDATE alert_claim SET result = ? WHERE alert = ? AND channel = ?", (result, number, channel)
             )
 
     def end_shown(self, intent: str) -> None:
-        """Note that the end of a reversal was shown without an alert."""
+        """Record that the outcome of a reversal was shown without an alert."""
         with self._archive.transaction() as connection:
             _note_ends(connection, [intent], shown=True)
 
     def unannounced_outcomes(self, settled: frozenset[str]) -> frozenset[str]:
-        """Of settled reversals, by intent, those whose end was neither shown nor alerted since it was open.
+        """Return the settled reversals, by intent, whose outcome was neither shown nor alerted.
 
-        What was settled before anything was noted here counts as shown, unless an alert says that it was open.
+        A reversal settled before the first record here counts as shown, unless an alert said that it was open.
         """
         with self._archive.transaction() as connection:
             shown = dict(connection.execute("SELECT intent, shown FROM reversal_end"))
@@ -275,7 +275,7 @@ class AlertLog:
 
 
 def _note_ends(connection: sqlite3.Connection, intents: Iterable[str], *, shown: bool) -> None:
-    """Note of reversals whether their end was shown; an alert that one is open, or open again, was not that."""
+    """Record whether the outcome of reversals was shown; an alert that one is open, or open again, is no outcome."""
     rows = [(intent, shown) for intent in intents]
     connection.executemany("INSERT OR REPLACE INTO reversal_end VALUES (?, ?)", rows)
 
@@ -284,9 +284,9 @@ _ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumera
 
 
 def _delivery(channels: Iterable[str], results: Mapping[str, str]) -> str:
-    """Every channel in the order of `Channel` with its result, where that is known; or that it was silenced.
+    """Format every channel in the order of `Channel` with its result if known, or that the alert was silenced.
 
-    A session with other rules than the one that wrote the alert down may have delivered it by further channels.
+    A session with other rules than the writer's may have delivered it by further channels.
     """
     chosen = sorted({*channels, *results}, key=lambda channel: _ORDER.get(channel, 0))
     delivered = [f"{channel}: {results[channel]}" if channel in results else channel for channel in chosen]
@@ -299,16 +299,16 @@ Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
 
 OTHERS_WAIT_S: Final = 2.0
-"""How long a session leaves desktop and command to the one that was typed into last."""
+"""How long a session leaves desktop and command to the one that was last typed in."""
 TYPED_EVERY_S: Final = 2.0
-"""Typing is noted at most so often."""
+"""Minimum interval between records of typing."""
 LIMIT_NOTICE_EVERY_S: Final = 60.0
-"""At most so often it is said that the command is not run, since it would run too often; the log says it each time."""
+"""Minimum interval between messages that the command would run too often; the log has every case."""
 _IN_MEMORY: Final = 200
 
 
 class FrequencyLimit:
-    """At most so many in so long."""
+    """Allows a number of actions per interval."""
 
     def __init__(self, allowed: int, every_s: float, clock: Clock) -> None:
         self._allowed = allowed
@@ -317,7 +317,7 @@ class FrequencyLimit:
         self._taken_s: deque[float] = deque()
 
     def take(self) -> bool:
-        """Whether there is room for one more, which is then counted."""
+        """Count one more action if allowed; False if not."""
         now_s = self._clock.monotonic()
         while self._taken_s and now_s - self._taken_s[0] >= self._every_s:
             self._taken_s.popleft()
@@ -330,8 +330,8 @@ class FrequencyLimit:
 class AlertDelivery:
     """Delivers a session's alerts outside its screen.
 
-    `desktop` shows a sentence outside the program, where the terminal supports that; `account` is the account's name,
-    once it is known.
+    `desktop` shows a sentence outside the program, if the terminal supports that; `account` is the account's name, once
+    known.
     """
 
     def __init__(self, settings: AlertSettings, clock: Clock, disk: Disk, owner: str) -> None:
@@ -350,7 +350,7 @@ class AlertDelivery:
         self._tasks = BackgroundTasks()
 
     def subscribe_failures(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Call the listener with a sentence when an alert could not be delivered; returns what ends it."""
+        """Call the listener with a sentence when a delivery fails; return a function that unsubscribes it."""
         self._failure_listeners.append(listener)
         return lambda: self._failure_listeners.remove(listener)
 
@@ -359,12 +359,12 @@ class AlertDelivery:
         self._alert_log = AlertLog(archive, self._owner)
 
     async def come_first(self) -> None:
-        """Deliver before the account's other sessions, as one that was typed into; raises sqlite3.Error."""
+        """Deliver before the account's other sessions, as if a person had typed here; raises sqlite3.Error."""
         if self._alert_log is not None:
             await self._disk.run(self._alert_log.typed, Moment.now(self._clock))
 
     async def stop(self) -> None:
-        """Deliver what was begun, for as long as others may need to; what is not done then is left to them."""
+        """Deliver the alerts already begun while others wait; the rest is left to them."""
         try:
             await self._tasks.finish(OTHERS_WAIT_S + 1)
         finally:
@@ -374,30 +374,30 @@ class AlertDelivery:
             await self._try("the archive does not take that a session ends", alert_log.leave)
 
     def typed(self) -> None:
-        """A person typed into this session: it delivers first from now on."""
+        """Record that a person typed in this session, which delivers first from now on."""
         if self._alert_log is not None and self._typing.take():
             trouble = "the archive does not take that this session is used"
             self._tasks.begin(self._try(trouble, self._alert_log.typed, Moment.now(self._clock)))
 
     async def newest(self) -> Sequence[LoggedAlert]:
-        """The alerts of the account, newest first; those of this session while its archive is not open."""
+        """Return the alerts of the account, newest first; those of this session while its archive is not open."""
         log = self._alert_log
         alerts = None if log is None else await self._try("the log of alerts cannot be read", log.newest)
         return tuple(self._memory) if alerts is None else alerts
 
     async def unannounced_outcomes(self, settled: frozenset[str]) -> frozenset[str]:
-        """Of settled reversals, by intent, those whose end no session has shown; raises sqlite3.Error."""
+        """Return the settled reversals, by intent, whose outcome no session has shown; raises sqlite3.Error."""
         if self._alert_log is None:
             return frozenset()
         return await self._disk.run(self._alert_log.unannounced_outcomes, settled)
 
     def end_shown(self, intent: str) -> None:
-        """Note for all sessions that the end of a reversal was shown without an alert."""
+        """Record for all sessions that the outcome of a reversal was shown without an alert."""
         if self._alert_log is not None:
             self._tasks.begin(self._disk.run(self._alert_log.end_shown, intent))
 
     def begin(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
-        """Write an alert into the log, then deliver what falls to this session of the channels that sound by then."""
+        """Write an alert into the log, then deliver this session's part through the channels that sound by then."""
         delivery = ", ".join(sorted(alert.channels)) or "silenced"
         number = self._memory[0].number + 1 if self._memory else 1
         self._memory.appendleft(LoggedAlert(number, alert.at_ms, alert.sentence, ", ".join(alert.rules), delivery))
@@ -421,7 +421,7 @@ class AlertDelivery:
         return (self.desktop if channel is Channel.DESKTOP else self._settings.command) is not None
 
     async def _try(self, trouble: str, work: Callable[[*Arguments], Result], *args: *Arguments) -> Result | None:
-        """The result of work on the archive; None where that fails, which is logged with its consequence."""
+        """Return the result of work on the archive; None if it fails, which is logged with the consequence."""
         try:
             return await self._disk.run(work, *args)
         except (sqlite3.Error, OSError) as problem:
@@ -429,7 +429,7 @@ class AlertDelivery:
             return None
 
     async def _deliver(self, alert: Alert, channel: Channel, number: int | None, *, first: bool) -> None:
-        """Deliver by one channel, unless another session does; at once where the archive cannot be asked."""
+        """Deliver by one channel unless another session does; at once if the archive is not available."""
         if not first:
             await asyncio.sleep(OTHERS_WAIT_S)
         while number is not None and self._alert_log is not None:
@@ -445,7 +445,7 @@ class AlertDelivery:
             await self._try("an alert may be delivered again", self._alert_log.finish, number, channel, result)
 
     async def _handed_over(self, alert: Alert, channel: Channel) -> str:
-        """Deliver by desktop or command; the result, as the log shows it."""
+        """Deliver by desktop or command; return the result as the log shows it."""
         if channel is Channel.DESKTOP:
             assert self.desktop is not None
             self.desktop(alert.sentence)

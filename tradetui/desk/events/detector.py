@@ -1,4 +1,4 @@
-"""Makes events of what the feeds bring, of the link and of reversals; it never waits, and time is an argument."""
+"""Makes events from the feeds, the link and reversals; it never waits, and time is an argument."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent
 
 CONFIRMED_S: Final = 1.0
-"""A read that ended so long after something was seen began after it."""
+"""A read that ended this long after something was seen began after it."""
 UNCONFIRMED_S: Final = 30.0
-"""How long such a read is waited for, before the alert or event comes without it."""
+"""Longest wait for such a read, before the alert or event comes without it."""
 LATE: Final = timedelta(minutes=5)
-"""How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
+"""A new row may be this much older than the newest row, because product types are read at different times."""
 TOGETHER_S: Final = 2.0
-"""Seconds from an order's first fill, by the exchange's time, and from when it was seen, within which more are one."""
+"""Fills of an order within this time of its first fill are one event, in the exchange's time and since it was seen."""
 _JUST_BEFORE: Final = timedelta(seconds=10)
 """A row this much older than the first read may appear only after it."""
 FEE_COINS: Final = 4
-"""Coins of fees in what a command gets, which stays short, whatever an exchange sends."""
+"""Maximum number of fee coins passed to a command, whatever an exchange sends."""
 
 
 def _is_confirmed(at_s: float, read_at_s: float | None, now_s: float) -> bool:
-    """Whether another feed was read since something was seen, or has not been for too long; in seconds of one clock."""
+    """Whether another feed was read after something was seen, or not for too long; in seconds of one clock."""
     return (read_at_s is not None and read_at_s >= at_s + CONFIRMED_S) or now_s >= at_s + UNCONFIRMED_S
 
 
 class OrdersLook(NamedTuple):
-    """The pending orders by id, as a reading that ended at `at_s` gave them, and when the newest fills were read.
+    """The pending orders by id from a read that ended at `at_s`, and when the newest fills were read.
 
-    Both are seconds of one clock. In a reading that `is_whole` every row could be read. `missed` says that the look
-    before is so long ago that an order may have been in states which nobody saw.
+    Both times are seconds of one clock. In a read that `is_whole` every row could be read. `missed` is set if the last
+    look is so long ago that an order may have had unseen states.
     """
 
     orders: Mapping[str, PendingOrder]
@@ -67,9 +67,9 @@ class OrdersLook(NamedTuple):
 
 
 class WatchedOrder(NamedTuple):
-    """An order as it was last seen to wait, and since when (`gone_s`) it does not; None while it waits.
+    """An order as last seen waiting; `gone_s` is since when it does not wait, None while it does.
 
-    `order` is None where this version cannot read what an earlier look kept.
+    `order` is None if this version cannot read the order of an earlier look.
     """
 
     order: PendingOrder | None
@@ -80,10 +80,10 @@ class WatchedOrder(NamedTuple):
 def watch_on(
     before: Mapping[str, WatchedOrder], look: OrdersLook
 ) -> tuple[dict[str, WatchedOrder], dict[str, WatchedOrder]]:
-    """The orders to be watched after a look, and those that have ended, both by id.
+    """Return the orders to watch after a look, and those that have ended, both by id.
 
-    An order has ended once a second look a second later misses it too, since a page may have been cut short, and once
-    the fills were read in between, or have not been for too long.
+    An order has ended once a second look, at least a second later, misses it too, because a page may have been cut
+    short. The fills must also have been read in between, or not for too long.
     """
     watched, ended = {order_id: WatchedOrder(order) for order_id, order in look.orders.items()}, {}
     for order_id, known in before.items():
@@ -91,7 +91,7 @@ def watch_on(
             continue
         watched[order_id] = known
         if not look.is_whole:
-            continue  # a row that cannot be read may be this order
+            continue  # an unreadable row may be this order
         if known.gone_s is None:
             watched[order_id] = known._replace(gone_s=look.at_s, missed=look.missed)
         elif look.at_s >= known.gone_s + CONFIRMED_S and _is_confirmed(known.gone_s, look.fills_read_s, look.at_s):
@@ -102,7 +102,7 @@ def watch_on(
 def order_fills(
     rows: Iterable[ProductRow[FuturesFill]], product_type: ProductType, order_id: str
 ) -> FilledOrder | None:
-    """All fills of an order among these rows; None where there is none."""
+    """Return all fills of an order among these rows; None if there are none."""
     fills = [row for row in rows if row.product_type is product_type and row.record.order_id == order_id]
     return FilledOrder(newest_first(fills)) if fills else None
 
@@ -114,7 +114,7 @@ class _Group(NamedTuple):
 
 
 class FillGroups:
-    """Gathers fills of one order that did the same, until no more can belong to them. Times are monotonic seconds."""
+    """Groups fills of one order with the same effect until no more can belong to them. Times are monotonic seconds."""
 
     def __init__(self) -> None:
         self._groups: list[_Group] = []
@@ -128,7 +128,7 @@ class FillGroups:
         self._groups.append(_Group(order_row_id, [row], now_s + TOGETHER_S))
 
     def take(self, product_type: ProductType, order_id: str) -> FilledOrder | None:
-        """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
+        """Remove and return the grouped fills of an order; None if there are none."""
         fills = order_fills((row for group in self._groups for row in group.fills), product_type, order_id)
         if fills is not None:
             self._groups = [group for group in self._groups if group.fills[0] not in fills.fills]
@@ -136,24 +136,24 @@ class FillGroups:
 
     @property
     def next_due_s(self) -> float | None:
-        """When the first group is complete; None where there is none."""
+        """When the first group is complete; None if there is none."""
         return min((group.due_s for group in self._groups), default=None)
 
     def take_due(self, now_s: float) -> list[FilledOrder]:
-        """The groups that are complete, which are forgotten with that."""
+        """Remove and return the complete groups."""
         due = [FilledOrder(newest_first(group.fills)) for group in self._groups if group.due_s <= now_s]
         self._groups = [group for group in self._groups if group.due_s > now_s]
         return due
 
 
 class AlertDetector:
-    """Takes each snapshot as it is published, and gives the events that are due.
+    """Takes each snapshot as it is published, and returns the events that are due.
 
-    Every time `now_s` is monotonic seconds, `now_ms` the exchange's time in Unix ms as well as it is known.
+    Every `now_s` is monotonic seconds; `now_ms` is the exchange's time in Unix ms as well as known.
     """
 
     def __init__(self, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> None:
-        """`precision_of` gives the places of a symbol's prices and sizes, as far as they are known."""
+        """Create the detector; `precision_of` gives the decimals of a symbol's prices and sizes, if known."""
         self._precision_of = precision_of
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
         self._orders: Snapshot[ProductRow[PendingOrder]] = Snapshot()
@@ -170,7 +170,7 @@ class AlertDetector:
     def fills_changed(
         self, snapshot: Snapshot[ProductRow[FuturesFill]], now_s: float, now_ms: int
     ) -> list[ProductRow[FuturesFill]]:
-        """Take in the fills; the new ones, of which there will be an event."""
+        """Process the fills; return the new ones, which will become an event."""
         self._fills = snapshot
         new_fills = self._new_fills.of(snapshot, now_ms)
         for fill in new_fills:
@@ -180,7 +180,7 @@ class AlertDetector:
     def triggers_changed(
         self, snapshot: Snapshot[ProductRow[TriggerOrder]], now_s: float, now_ms: int
     ) -> list[AlertEvent]:
-        """Take in the trigger orders that ended; all but cancelled ones alert at once."""
+        """Process the ended trigger orders; all except cancelled ones alert at once."""
         self._triggers = snapshot
         events = []
         for row in self._new_triggers.of(snapshot, now_ms):
@@ -194,7 +194,7 @@ class AlertDetector:
         return events
 
     def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]], now_s: float) -> list[AlertEvent]:
-        """Take in the pending orders; those that ended and were not filled whole are events."""
+        """Process the pending orders; an order that ended without being filled completely is an event."""
         if snapshot.read_at is None and not snapshot.rows:
             return []
         self._orders = snapshot
@@ -211,14 +211,14 @@ class AlertDetector:
         return events
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
-        """Take in the positions: a stop that ends with its position is no news."""
+        """Process the positions: the end of a stop together with its position is no event."""
         self._positions = snapshot
 
     def is_pending(self, row: ProductRow[FuturesFill]) -> bool:
         return self._orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
 
     def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
-        """Look at the link's state: one event where it is lost, one where it is back."""
+        """Process the link's state: one event if it is lost, one if it is back."""
         was_lost, self._link = self._link in LOST_LINKS, state
         if state in LOST_LINKS and not was_lost:
             return [
@@ -229,9 +229,9 @@ class AlertDetector:
         return []
 
     def reversal_went_on(self, sent: Sent, progress: Progress, zone: tzinfo) -> list[AlertEvent]:
-        """Look at a reversal: left open, corrected after it was settled, and settled after either.
+        """Process a reversal's progress: left open, corrected after it was settled, and settled after either.
 
-        One that another process sent is settled without any dialog here: this is all that says how it ended.
+        A reversal sent by another process has no dialog here, so only this reports its outcome.
         """
         symbol, was_left_open = sent.plan.params.symbol, sent.intent in self._left_open
         match progress.stage:
@@ -254,13 +254,13 @@ class AlertDetector:
             sentence=text,
             symbol=symbol,
             recurs=progress.stage is SearchStage.CORRECTED,
-            # A dialog, or what outlives it, says by itself that an outcome is left open.
+            # The dialog, or its line on the main screen, already shows that an outcome is left open.
             stays=progress.stage is not SearchStage.LEFT_OPEN,
         )
         return [event]
 
     def example(self, condition: Condition) -> str:
-        """The sentence of the newest event that a condition without a level is about; empty where none was read."""
+        """Return the sentence of the newest event for a condition without a level; empty if none was read."""
         kind, symbol = condition.kind, condition.symbol
         for fill in self._fills.rows if kind is RuleKind.FILL else ():
             if symbol in ("", name := fill.record.symbol.upper()):
@@ -276,14 +276,14 @@ class AlertDetector:
 
     @property
     def next_due_s(self) -> float | None:
-        """When something may be due next, None where nothing is waited for."""
+        """When the next event may be due, None if nothing is pending."""
         dues = [noticed_s + UNCONFIRMED_S for _, noticed_s in self._cancelled.values()]
         if self._groups.next_due_s is not None:
             dues.append(self._groups.next_due_s)
         return min(dues, default=None)
 
     def take_due(self, now_s: float) -> list[AlertEvent]:
-        """The events that are complete now; each is given once."""
+        """Return the events that are complete now, each once."""
         events = []
         for fills in self._groups.take_due(now_s):
             sentence = fills_sentence(fills, self._precision_of(fills.record.symbol.upper()))
@@ -296,7 +296,7 @@ class AlertDetector:
         return events
 
     def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
-        """A trigger that was executed, in one event with the fills of its order that wait for an alert."""
+        """Return one event of an executed trigger and the fills of its order that wait for an alert."""
         order_id = row.record.execute_order_id
         if not order_id:
             return self._trigger_event(row, RuleKind.TRIGGER)
@@ -307,7 +307,7 @@ class AlertDetector:
         return event._replace(kinds=frozenset({RuleKind.FILL, RuleKind.TRIGGER}), key=_key_of(fills))
 
     def _filled(self, row_id: str, order: PendingOrder) -> Decimal:
-        """How much of an order is filled, by what it said last and by its fills, in the base coin."""
+        """Return the filled size of an order, by its last report and by its fills, in the base coin."""
         fills = order_fills(self._fills.rows, ProductType(row_id.partition("|")[0]), order.order_id)
         return max(fills.record.base_volume if fills else ZERO, order.base_volume or ZERO)
 
@@ -342,7 +342,7 @@ def _event(
     alarm: bool = True,
     stays: bool = False,
 ) -> AlertEvent:
-    """An event whose text may be shown; that of fills has their symbol and figures."""
+    """Make an event with a printable sentence; an event of fills has their symbol and figures."""
     return AlertEvent(
         kinds=frozenset({kind}),
         key=key,
@@ -356,12 +356,12 @@ def _event(
 
 
 def _key_of(fills: FilledOrder) -> str:
-    """Identifies the fills in every session that sees them: their first one."""
+    """Return the key of fills, the same in every session that sees them: their first one."""
     return f"fill|{fills.fills[-1].row_id}"
 
 
 def _figures_of(fills: FilledOrder) -> dict[str, str]:
-    """Size, price, profit and fees as exact text, for a command."""
+    """Return size, price, profit and fees as exact text, for a command."""
     sums = fills.record
     figures: dict[str, Decimal | None] = {"size": sums.base_volume, "price": sums.price, "profit": sums.profit}
     figures |= {f"fee_{coin}": fee for coin, fee in islice(known_fees(fills).items(), FEE_COINS)}
@@ -370,19 +370,19 @@ def _figures_of(fills: FilledOrder) -> dict[str, str]:
 
 
 class NewRows(Generic[RecordT]):
-    """Compares each snapshot with the one before; its rows are the newest first."""
+    """Compares each snapshot with the one before; its rows are newest first."""
 
     def __init__(self, *, a_change_is_new: bool) -> None:
-        """`a_change_is_new`: whether a row that comes again with other figures is another event."""
+        """`a_change_is_new`: whether a row that comes again with other figures is a new event."""
         self._a_change_is_new = a_change_is_new
         self._before: Snapshot[ProductRow[RecordT]] | None = None
         self._since = BEGINNING
 
     def of(self, snapshot: Snapshot[ProductRow[RecordT]], now_ms: int) -> list[ProductRow[RecordT]]:
-        """New and changed rows, oldest first; none at the first read that brings anything.
+        """Return new and changed rows, oldest first; none at the first read with rows.
 
-        Older pages of the history, which are read later, are not new either. `now_ms` is the exchange's time as well
-        as it is known.
+        Rows of older history pages, which are read later, are not new. `now_ms` is the exchange's time as well as
+        known.
         """
         if snapshot.read_at is None and not snapshot.rows:
             return []

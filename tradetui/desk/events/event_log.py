@@ -1,8 +1,8 @@
-"""The log of events in an account's archive: each fill, trigger, alert and outcome once, orders as they change.
+"""The log of events in an account's archive: each fill, trigger, alert and outcome once, and orders as they change.
 
-Every session that watches an account writes it, each step in one transaction, so that two at the same time, or one
-that is killed at any moment, neither lose an event nor enter one twice. The numbers rise in the order of the commits:
-whoever has read up to one has missed none before it. Journals are only read.
+Every session that watches an account writes it, each step in one transaction. So concurrent or killed sessions neither
+lose an event nor enter one twice. The numbers rise in the order of the commits: a reader up to one number has missed
+none before it. Journals are only read.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class EventKind(StrEnum):
 
 
 class OrderState(StrEnum):
-    """Changes of a pending order. `gone` waits no more and is not filled whole: cancelled, expired or refused."""
+    """Changes of a pending order.
+
+    `gone` no longer waits and is not completely filled: cancelled, expired or refused.
+    """
 
     NEW = "new"
     CHANGED = "changed"
@@ -69,7 +72,7 @@ class OrderState(StrEnum):
 class EventId:
     """The number of an event in its log, the log's name, and the event's time (Unix ms).
 
-    The time is where reading goes on if the log is not there any more.
+    If the log no longer exists, reading resumes at this time.
     """
 
     number: int
@@ -81,19 +84,19 @@ class EventId:
 
     @classmethod
     def parse(cls, text: str) -> EventId | None:
-        """The id that a text is; None where it is none."""
+        """Parse an id; None if the text is none."""
         match = _EVENT_ID.fullmatch(text.strip())
         return None if match is None else cls(int(match["number"]), match["log"], int(match["time"]))
 
 
 @dataclass(frozen=True, slots=True)
 class AccountEvent:
-    """One event: when it took place (Unix ms), and what is known of it.
+    """One event: its time (Unix ms) and its details.
 
-    `details` of a fill and of a trigger are the record as received; of an order its `state` and what `missed` says,
-    the size `filled` and the `order` as received; of an alert its sentence, rules and channels; of an outcome the
-    intent and the step of the journal. `subject_id` is the id of the fill, order or trigger, or the key of the alert.
-    `product_type` is None for what belongs to the account as a whole.
+    `details` of a fill or trigger are the record as received. An order has its `state`, the size `filled`, the `order`
+    as received, and `missed` if states may be unseen. An alert has its sentence, rules and channels, an outcome its
+    intent and step of the journal. `subject_id` is the id of the fill, order or trigger, or the key of the alert.
+    `product_type` is None for events of the whole account.
     """
 
     id: EventId
@@ -105,7 +108,7 @@ class AccountEvent:
 
 
 def event_sentence(event: AccountEvent, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> str:
-    """The event in a sentence; `precision_of` gives the places of a symbol's prices and sizes, where known."""
+    """Describe the event; `precision_of` gives the decimals of a symbol's prices and sizes, if known."""
     try:
         return one_sentence(_sentence(event, precision_of))
     except UndecodableRowError:
@@ -138,7 +141,7 @@ def _order_sentence(order: PendingOrder, details: Mapping[str, Any], precision: 
         text += f", {filled_text(order, filled, precision)}"
     elif (effect := effect_of_order(order)) is not None and effect.leg is not None:
         text += f", {effect.present}"
-    return f"{text}; what it went through before was not seen" if details["missed"] else text
+    return f"{text}; its earlier states were not seen" if details["missed"] else text
 
 
 OUTCOMES: Final = frozenset({*ENDED, State.UNKNOWN, State.CORRECTED})
@@ -146,7 +149,7 @@ OUTCOMES: Final = frozenset({*ENDED, State.UNKNOWN, State.CORRECTED})
 
 
 class JournalStep(NamedTuple):
-    """A step of an intent: its number in the journal called `journal`, when (Unix ms), and what is known of it."""
+    """A step of an intent: its number in the journal named `journal`, its time (Unix ms), and its details."""
 
     journal: str
     number: int
@@ -155,17 +158,17 @@ class JournalStep(NamedTuple):
 
 
 class JournalSteps:
-    """The journals of one account, each read again only once its file has changed. Every call blocks briefly."""
+    """The journals of one account, each read again only after its file has changed. Every call blocks briefly."""
 
     def __init__(self, location: JournalLocation) -> None:
         self._location = location
         self._written_marks: dict[Path, object] = {}
 
     def outcomes_after(self, number_of: Callable[[str], int], *, all_files: bool = False) -> list[JournalStep]:
-        """The outcomes written after a number for each journal's name; a file that is as it was gives none.
+        """Return the outcomes after a number for each journal's name; an unchanged file gives none.
 
-        A journal that cannot be read now is left for the next time, or raises sqlite3.Error where `all_files` are
-        needed; one that is damaged is left to the session that opens it, which says so.
+        A journal that cannot be read now is left for the next time, or raises sqlite3.Error if `all_files` are needed.
+        A damaged one is left to the session that opens it, which reports it.
         """
         steps: list[JournalStep] = []
         for file in self._files():
@@ -189,7 +192,7 @@ class JournalSteps:
         return steps
 
     def forget(self) -> None:
-        """Read every file again, as if it had changed: what was given could not be kept."""
+        """Read every file again as if it had changed, because its outcomes could not be stored."""
         self._written_marks.clear()
 
     def _files(self) -> list[Path]:
@@ -198,9 +201,9 @@ class JournalSteps:
 
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
-"""Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""
+"""Older changes of orders are deleted; fills and triggers stay as long as the archive."""
 SEEN_EVERY_MS: Final = 10_000
-"""Between looks that are further apart an order may have been in states that nobody saw."""
+"""Between looks further apart than this, an order may have had unseen states."""
 AT_A_TIME: Final = 500
 _FILLS: Final = (
     "INSERT OR IGNORE INTO account_event (kind, product_type, id, time) SELECT kind, product_type, id, time FROM record"
@@ -217,9 +220,9 @@ _RECORDS: Final = "record"
 
 
 class OrderChange(NamedTuple):
-    """An order in a state it was not in at the look before, since `time_ms` (Unix ms).
+    """An order in a new state since the last look, from `time_ms` (Unix ms) on.
 
-    `filled` is in the base coin; `missed` says that it may have been in other states between, which nobody saw.
+    `filled` is in the base coin; `missed` is set if it may have had unseen states in between.
     """
 
     order: PendingOrder
@@ -230,7 +233,7 @@ class OrderChange(NamedTuple):
 
 
 class EventLog:
-    """The log of one archive. Every call blocks for a moment and belongs on the disk's thread."""
+    """The log of one archive. Every call blocks briefly and belongs on the disk thread."""
 
     def __init__(
         self,
@@ -239,10 +242,10 @@ class EventLog:
         journals: JournalSteps,
         new_name: Callable[[], str] = lambda: secrets.token_hex(4),
     ) -> None:
-        """Open the log; where there is none, it begins now: what was before is in it only if `reach_back` takes it.
+        """Open the log; a new one begins now, and earlier events are in it only after `reach_back`.
 
-        `now_ms` is the exchange's time (Unix ms); `new_name` gives a new log the name by which its ids differ from
-        those of others.
+        `now_ms` is the exchange's time (Unix ms); `new_name` names a new log, so that its ids differ from those of
+        others.
         """
         self._archive = archive
         self._journals = journals
@@ -251,7 +254,7 @@ class EventLog:
             if row is None:
                 row = (new_name(), now_ms)
                 connection.execute("INSERT INTO event_log VALUES (?, ?)", row)
-                # Left out now, all outcomes of a journal would be new later.
+                # Otherwise all earlier outcomes of a journal would be new later.
                 outcomes = journals.outcomes_after(lambda _: 0, all_files=True)
                 _set_marks(connection, {_journal_mark(outcome.journal): outcome.number for outcome in outcomes})
                 _set_marks(connection, {_RECORDS: _newest(connection, "record.rowid")})
@@ -279,7 +282,7 @@ class EventLog:
         self._triggers_changed = True
 
     def enter(self) -> None:
-        """Enter the fills and triggers that came into the archive and outcomes of journals, from whatever session."""
+        """Enter new fills and triggers of the archive, and new outcomes of journals, from any session."""
         connection, marks = self._archive.connection, self._marks()
         triggers_changed, self._triggers_changed = self._triggers_changed, False
         try:
@@ -300,7 +303,7 @@ class EventLog:
 
     def _take_fills(self, connection: sqlite3.Connection) -> None:
         mark, newest = self._marks().get(_RECORDS, 0), _newest(connection, "record.rowid")
-        # By row id, and by no index: what came in late stands far from the newest times.
+        # By row id and no index: rows that came late are far from the newest times.
         condition = "rowid > ? AND rowid <= ? AND +kind = 'fill' AND +time >= ?"
         connection.execute(_FILLS.format(condition=condition), (mark, newest, self.began_ms))
         _set_marks(connection, {_RECORDS: newest})
@@ -309,7 +312,7 @@ class EventLog:
         rows = connection.execute(
             "SELECT product_type, id, time, body FROM record WHERE kind = 'trigger' AND time >= ? AND NOT EXISTS"
             " (SELECT 1 FROM account_event AS event WHERE event.kind = 'trigger'"
-            " AND event.kind NOT IN ('order', 'alert')"  # the condition of the index, which SQLite does not conclude
+            " AND event.kind NOT IN ('order', 'alert')"  # the condition of the index, which SQLite does not infer
             " AND event.product_type = record.product_type AND event.id = record.id)"
             " ORDER BY time, ordinal",
             (self.began_ms,),
@@ -322,9 +325,9 @@ class EventLog:
                 connection.execute(_INSERT, (EventKind.TRIGGER, product_type, order_id, time_ms, body))
 
     def look_at_orders(self, product_type: ProductType, look: OrdersLook) -> None:
-        """Enter which orders are new, changed or ended since the last look of any session, by the exchange's clock.
+        """Enter orders that are new, changed or ended since any session's last look, by the exchange's clock.
 
-        The first look of all is where changes begin. A look from before the last one says nothing any more.
+        Changes begin with the first look of all. A look from before the last one is ignored.
         """
         mark, at_ms = f"orders|{product_type}", round(look.at_s * 1_000)
         with self._archive.transaction() as connection:
@@ -362,7 +365,7 @@ class EventLog:
             _set_marks(connection, {mark: at_ms})
 
     def after(self, number: int) -> list[AccountEvent]:
-        """The events that follow a number, at most `AT_A_TIME` of them."""
+        """Return the events after a number, at most `AT_A_TIME`."""
         rows = self._archive.connection.execute(
             "SELECT number, event.kind, event.product_type, event.id, event.time, coalesce(event.body, record.body)"
             " FROM account_event AS event LEFT JOIN record ON event.body IS NULL AND record.kind = event.kind"
@@ -395,14 +398,14 @@ def _journal_mark(journal: str) -> str:
 
 
 def _newest(connection: sqlite3.Connection, column: str) -> int:
-    """The greatest number in a column (`record.rowid`); 0 where there is none."""
+    """Return the greatest number in a column (`record.rowid`); 0 if there is none."""
     table, _, name = column.partition(".")
     newest: int = connection.execute(f"SELECT coalesce(max({name}), 0) FROM {table}").fetchone()[0]
     return newest
 
 
 def _end_of(connection: sqlite3.Connection, product_type: ProductType, known: WatchedOrder) -> Iterator[OrderChange]:
-    """How an order ended; nothing where nobody knows whether it was filled."""
+    """Yield how an order ended; nothing if it is not known whether it was filled."""
     order, gone_s, missed = known
     if order is None or gone_s is None or (filled := _filled_size(connection, product_type, order)) is None:
         return
@@ -411,7 +414,7 @@ def _end_of(connection: sqlite3.Connection, product_type: ProductType, known: Wa
 
 
 def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal | None:
-    """How much of an order was filled, in the base coin; None where fills that cannot be read may be the rest."""
+    """Return the filled size of an order in the base coin; None if unreadable fills may be the rest."""
     created_ms = 0 if order.c_time is None else unix_ms(order.c_time)
     bodies = connection.execute(
         "SELECT body FROM record WHERE kind = 'fill' AND symbol = ? AND time >= ? AND product_type = ?"
@@ -424,7 +427,7 @@ def _filled_size(connection: sqlite3.Connection, product_type: ProductType, orde
 
 
 def _record(kind: type[RecordT], body: str) -> RecordT | None:
-    """A record as it was stored; None where this version cannot read it."""
+    """Return a stored record; None if this version cannot read it."""
     try:
         return kind.from_row(load_json(body))
     except UndecodableRowError:
@@ -432,9 +435,9 @@ def _record(kind: type[RecordT], body: str) -> RecordT | None:
 
 
 def changes_of(before: Mapping[str, WatchedOrder], look: OrdersLook) -> Iterator[OrderChange]:
-    """New and changed orders since an earlier look, those longest known to the exchange first.
+    """Yield new and changed orders since an earlier look, the oldest ids first.
 
-    The exchange says when an order came to its state; where it does not, that is when it was seen in it.
+    The time is the exchange's time of the state, or if it gives none, the time of the look.
     """
     for order_id in sorted(look.orders, key=id_sort_key):
         order, moment = look.orders[order_id], look.orders[order_id].u_time

@@ -1,4 +1,4 @@
-"""The rules of a profile's alerts, an event of the account in one sentence, and the alert that rules make of it."""
+"""The rules of a profile's alerts, events of the account in one sentence, and the alerts that rules make from them."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ THRESHOLDS: Final = frozenset(
 )
 """Kinds that compare a figure with a level."""
 OF_ACCOUNT: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.TODAY_RESULT_BELOW, RuleKind.LINK_LOST})
-"""Kinds about the account as a whole, which take no symbol."""
+"""Kinds about the whole account, which take no symbol."""
 
 
 class Condition(NamedTuple):
-    """When a rule fires, whatever it does then.
+    """When a rule fires, apart from its effect.
 
-    `level` is per cent for margin ratio and liquidation, USDT for a position's result, either for today's (per cent
-    where `is_percent`), the price in the contract's quote coin for a price; None for the other kinds. An empty `symbol`
-    is every symbol.
+    `level` is per cent for margin ratio and liquidation, USDT for a position's result, either for today's (per cent if
+    `is_percent`), and in the contract's quote coin for a price; None for other kinds. An empty `symbol` is every
+    symbol.
     """
 
     kind: RuleKind
@@ -84,7 +84,7 @@ class Condition(NamedTuple):
 
     @property
     def shown_level(self) -> str:
-        """The level as people write it; empty where there is none."""
+        """The level as people write it; empty without one."""
         return "" if self.level is None else number(Decimal(exact_digits(self.level)))
 
     @property
@@ -118,7 +118,7 @@ _EVENT_CONDITIONS: Final = {
 
 
 class Rule(NamedTuple):
-    """A condition, and the channels of its alerts; `name` tells it from the others."""
+    """A condition, and the channels of its alerts; `name` is unique."""
 
     name: str
     condition: Condition
@@ -129,7 +129,7 @@ _LINE_AND_BELL: Final = frozenset({Channel.LINE, Channel.BELL})
 
 
 def rule_of(condition: Condition, channels: Collection[Channel] = _LINE_AND_BELL, name: str = "") -> Rule:
-    """A rule; without a name it has the words of its condition."""
+    """Make a rule; without a name its condition's sentence is the name."""
     return Rule(name or condition.sentence, condition, frozenset(channels))
 
 
@@ -137,17 +137,17 @@ DEFAULT_RULES: Final = tuple(
     rule_of(Condition(kind))
     for kind in (RuleKind.FILL, RuleKind.TRIGGER, RuleKind.STOP_CANCELLED, RuleKind.LINK_LOST, RuleKind.OUTCOME_UNKNOWN)
 )
-"""Rules that every profile has, unless it takes them away."""
+"""Rules of every profile, unless it removes them."""
 
 
 def with_defaults(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The default rules and a profile's own, one of which may stand in the place of a default one."""
+    """Return the default rules and a profile's own; an own rule replaces a default one of its name or condition."""
     replaced = {rule.name for rule in rules} | {rule.condition.sentence for rule in rules}
     return (*(rule for rule in DEFAULT_RULES if rule.name not in replaced), *rules)
 
 
 def with_made(rules: Sequence[Rule], made: Iterable[Rule]) -> tuple[Rule, ...]:
-    """A profile's rules and those made on the screen, which take the place of default ones but of no other."""
+    """Return a profile's rules and those made on the screen, which replace default ones but no others."""
     written_names = {rule.name for rule in rules if rule not in DEFAULT_RULES}
     counting = {rule.name: rule for rule in made if rule.name not in written_names}
     return (*(rule for rule in rules if rule.name not in counting), *counting.values())
@@ -161,10 +161,11 @@ def impossible(
     symbols: Collection[str] | None = None,
     no_equity_because: str = "",
 ) -> str:
-    """Why a rule cannot fire in a session of these product types, empty where it can.
+    """Return why a rule cannot fire in a session of these product types; empty if it can.
 
-    `sends` is whether the session can send reversals, `symbols` every symbol of the product types, where the exchange
-    lists them (else the name decides), `no_equity_because` why the equity is not known; empty where it is.
+    `sends` is whether the session can send reversals. `symbols` is every symbol of the product types, or None if the
+    exchange does not list them; then the name decides. `no_equity_because` is why the equity is not known; empty if it
+    is.
     """
     condition = rule.condition
     symbol = condition.symbol
@@ -192,9 +193,9 @@ class Command(Protocol):
 
 
 class AlertChoices(NamedTuple):
-    """The choices made on the screen: the names of silenced rules, and the rules that were made there.
+    """The choices made on the screen: the names of silenced rules, and the rules made there.
 
-    `unreadable` are kept entries of which this version can make no rule; they stay as they are.
+    `unreadable` are stored entries that this version cannot read; they stay unchanged.
     """
 
     silenced: frozenset[str] = frozenset()
@@ -203,13 +204,13 @@ class AlertChoices(NamedTuple):
 
 
 class AlertChoiceStore(Protocol):
-    """Keeps the choices of one profile; both calls block and belong on the disk's thread."""
+    """Stores the choices of one profile; both calls block and belong on the disk thread."""
 
     def read(self) -> AlertChoices:
-        """The choices; none where they cannot be read."""
+        """Return the choices; none if they cannot be read."""
 
     def write(self, choices: AlertChoices) -> None:
-        """Keep other choices; raises OSError."""
+        """Store other choices; raises OSError."""
 
 
 class MemoryAlertChoices:
@@ -227,10 +228,10 @@ class MemoryAlertChoices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertSettings:
-    """The rules of a profile, where choices made on the screen are kept, and the program that alerts are handed to.
+    """The rules of a profile, the store of choices made on the screen, and the program that receives alerts.
 
-    `desktop_sequence` is None where it depends on the terminal. `profile` and `environment` tell a command whose alert
-    it is.
+    `desktop_sequence` is None if it depends on the terminal. `profile` and `environment` tell a command which profile
+    an alert is from.
     """
 
     rules: tuple[Rule, ...] = DEFAULT_RULES
@@ -243,22 +244,22 @@ class AlertSettings:
 
 
 LONGEST: Final = 300
-"""Characters of a sentence; what an exchange sends beyond that is cut."""
+"""Maximum characters of a sentence; the rest of a longer one is cut."""
 
 
 def one_sentence(text: str) -> str:
-    """Text as it may reach a terminal, a command and a log: no control character, and of a bounded length."""
+    """Make text safe for a terminal, a command and a log: no control characters, and a limited length."""
     safe = scrub(" ".join(text.split()))
     return safe if len(safe) <= LONGEST else f"{safe[: LONGEST - 1]}…"
 
 
 class AlertEvent(NamedTuple):
-    """One thing that happened to the account.
+    """One event of the account.
 
-    `key` is the same in every session of the account that notices it. One that `recurs` may come again under its key,
-    a minute later at the earliest. `condition` is that of the rules whose level was crossed, None for other events.
-    One that is no `alarm` (the link is back) is said without a bell; one that `stays` is shown until it was read.
-    `figures` are for a command, by name.
+    `key` is the same in every session of the account that notices it. An event that `recurs` may come again under its
+    key, a minute later at the earliest. `condition` is that of a crossed level, None for other events. An event that is
+    no `alarm` (the link is back) is shown without a bell; one that `stays` is shown until it was read. `figures` are
+    for a command, by name.
     """
 
     kinds: frozenset[RuleKind]
@@ -278,9 +279,9 @@ class AlertEvent(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """An event as a session shows it: by which channels, for which rules (by name), at which wall time (Unix ms).
+    """An event as a session shows it: the channels, the rules (by name) and the wall time (Unix ms).
 
-    `silenced` names the rules that would have sounded. A `test` was requested, and nothing happened.
+    `silenced` names matching rules that are silenced. A `test` was requested, without any event.
     """
 
     event: AlertEvent
@@ -295,7 +296,7 @@ class Alert(NamedTuple):
         return self.event.sentence
 
     def as_json(self, account: str, profile: str, environment: str) -> dict[str, object]:
-        """The standard input of a command."""
+        """Return the standard input of a command."""
         return {
             "event": sorted(self.event.kinds),
             "sentence": self.sentence,
@@ -311,7 +312,7 @@ class Alert(NamedTuple):
 
 
 def alert_of(event: AlertEvent, rules: Iterable[Rule], silenced: frozenset[str], at_ms: int) -> Alert | None:
-    """The alert that rules make of an event; None where no rule is about it."""
+    """Make the alert of an event by the rules; None if no rule matches."""
     concerned = [rule for rule in rules if event.concerns(rule)]
     if not concerned:
         return None

@@ -32,16 +32,16 @@ from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import margin_coin
 
 MOST_PLACES: Final = 12
-"""Places of an average price, whatever an exchange sends."""
+"""Maximum decimals of an average price, whatever an exchange sends."""
 
 
 def known_fees(fills: FilledOrder) -> dict[str, Decimal]:
-    """Fees by coin, those of which the coin is known; minus is paid."""
+    """Return fees by coin, without those of unknown coin; negative is paid."""
     return {coin: fee for coin, fee in fees_by_coin(fills.record.fee_detail).items() if coin}
 
 
 def fills_sentence(fills: FilledOrder, precision: Precision = UNKNOWN_PRECISION) -> str:
-    """An order's trade, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
+    """Describe an order's fills: "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
     symbol, terms = fills.record.symbol, terms_of(fills.fills[-1].record)
     effect = terms.effect
     if effect is None:
@@ -56,7 +56,7 @@ def fills_sentence(fills: FilledOrder, precision: Precision = UNKNOWN_PRECISION)
 def trigger_sentence(
     order: TriggerOrder, fills: FilledOrder | None = None, precision: Precision = UNKNOWN_PRECISION
 ) -> str:
-    """How a trigger order ended; with its fills, their trade."""
+    """Describe how a trigger order ended; with its fills, their trade."""
     subject = _subject(order)
     at = f" at {_with_places(order.trigger_price, precision.price)}" if order.trigger_price else ""
     match trigger_state(order):
@@ -74,7 +74,7 @@ def trigger_sentence(
 
 
 def _subject(order: TriggerOrder) -> str:
-    """A trigger order by kind and leg, such as "Take-profit on your SOLUSDT SHORT"."""
+    """Name a trigger order by kind and leg, such as "Take-profit on your SOLUSDT SHORT"."""
     kind = (trigger_kind(order) or "trigger order").partition(" (")[0].capitalize()
     if is_stop(order):
         leg = stop_leg(order)
@@ -84,7 +84,7 @@ def _subject(order: TriggerOrder) -> str:
 
 
 def is_stop(order: TriggerOrder) -> bool:
-    """Whether a trigger order closes what is held, as stop-losses and take-profits do."""
+    """Whether a trigger order closes a position, as stop-losses and take-profits do."""
     if known(PlanType, order.plan_type) in CLOSING_PLANS:
         return True
     effect = effect_of_trigger(order)
@@ -92,7 +92,7 @@ def is_stop(order: TriggerOrder) -> bool:
 
 
 def stop_leg(order: TriggerOrder) -> PositionSide | None:
-    """The leg that a stop closes; None where the order closes none, or does not say which."""
+    """Return the leg that a stop closes; None if the order closes none, or does not name it."""
     effect = effect_of_trigger(order)
     return effect.closed_leg if effect is not None and is_stop(order) else None
 
@@ -102,7 +102,7 @@ def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precisi
 
 
 def order_text(order: PendingOrder, precision: Precision) -> str:
-    """The trade of an order, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg instead."""
+    """Describe an order's trade, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg instead."""
     effect = effect_of_order(order)
     verb = order.side if effect is None else "buy" if effect.buys else "sell"
     price = f" at {_with_places(order.price, precision.price)}" if order.price else ""
@@ -110,33 +110,33 @@ def order_text(order: PendingOrder, precision: Precision) -> str:
 
 
 def filled_text(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
-    """How much of an order is filled, such as "0.20 of 0.50 filled"."""
+    """Describe the filled size of an order, such as "0.20 of 0.50 filled"."""
     if not filled:
         return "nothing filled"
     return f"{_with_places(filled, precision.size)} of {_with_places(order.size, precision.size)} filled"
 
 
 def margin_sentence(ratio: Decimal, condition: Condition) -> str:
-    """The margin ratio, a fraction, above its level."""
+    """Describe a margin ratio, a fraction, above its level."""
     return f"Margin ratio {number(ratio * 100, places=2)} %, above {condition.shown_level} %"
 
 
 def liquidation_sentence(position: Position, distance: Decimal, condition: Condition) -> str:
-    """A position near its liquidation; `distance` is in per cent of the mark."""
+    """Describe a position near its liquidation; `distance` is in per cent of the mark."""
     prices = f"mark {number(position.mark)}, liquidation at {number(position.liquidation)}"
     percent = number(distance, places=2)
     return f"{_held(position)} is {percent} % from liquidation, nearer than {condition.shown_level} %: {prices}"
 
 
 def result_sentence(position: Position, usdt: Decimal, condition: Condition) -> str:
-    """A position whose unrealised result, in USDT, is below its level."""
+    """Describe a position whose unrealised result, in USDT, is below its level."""
     converted = "~" if position.product_type.is_coin_margined else ""
     result = f"{converted}{number(usdt, signed=True, places=MONEY_PLACES)} USDT"
     return f"{_held(position)}: unrealised {result}, below {condition.shown_level}"
 
 
 def today_sentence(usdt: Decimal, part: Decimal | None, condition: Condition) -> str:
-    """Today's result, in USDT and as a fraction where that is known, below its level."""
+    """Describe today's result below its level, in USDT and as a fraction if known."""
     percent = "" if part is None else f" ({number(part * 100, signed=True, places=2)} %)"
     level = f"{condition.shown_level}{' %' if condition.is_percent else ''}"
     return f"Today's result {number(usdt, signed=True, places=MONEY_PLACES)} USDT{percent}, below {level}"
@@ -162,7 +162,7 @@ def _size_and_price(fills: FilledOrder, precision: Precision) -> str:
 
 
 def _with_places(value: Decimal, places: int | None) -> str:
-    """A figure with the places of its contract, and with all of its own."""
+    """Format a figure with its contract's decimals, or with all of its own if there are more."""
     return number(value, places=min(MOST_PLACES, max(decimals(value), places or 0)))
 
 

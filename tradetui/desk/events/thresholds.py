@@ -1,4 +1,4 @@
-"""Compares margin ratio, positions and prices with the levels of rules, as they are read; a crossing is news once."""
+"""Compares margin ratio, positions and prices with the levels of rules; a crossing is reported once."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import in_dollars
 from tradetui.trading.positions import Position
 
-FORGOTTEN_S: Final = 60.0  # how long the state of a position that is gone is kept: one poll may have missed it
+FORGOTTEN_S: Final = 60.0  # how long the state of a missing position is kept, because one poll may have missed it
 REARM_S: Final = 60.0  # how long a figure must stay back before its level fires again
-BACK: Final = Decimal("0.1")  # how far back that is, as a part of the level
+BACK: Final = Decimal("0.1")  # how far back that is, as a fraction of the level
 _IN_PERCENT: Final = frozenset({RuleKind.MARGIN_RATIO_ABOVE, RuleKind.LIQUIDATION_NEARER})
 _OF_POSITIONS: Final = frozenset({RuleKind.LIQUIDATION_NEARER, RuleKind.POSITION_RESULT_BELOW})
 
 
 @dataclass(slots=True)
 class ThresholdState:
-    """The state between two figures; times are monotonic seconds."""
+    """The state of one level between two figures; times are monotonic seconds."""
 
     armed: bool = True  # whether the next crossing fires
     back_since_s: float | None = None  # since when the figure is back; None while it is not
     seen_s: float = 0.0  # when the last figure came
 
     def fires(self, value: Decimal, level: Decimal, *, above: bool, now_s: float) -> bool:
-        """Take in a figure, in the level's unit; `above` is whether beyond means above.
+        """Process a figure in the level's unit; `above` is whether beyond means above.
 
-        It fires where it is beyond the level and armed, the first figure of all included. It is armed again once the
-        figure was a tenth of the level back, without a break, for a minute. `now_s` is never less than before.
+        It fires if the figure is beyond the level and the state is armed, also with the very first figure. It is armed
+        again after the figure was back by a tenth of the level for a whole minute. `now_s` never decreases.
         """
         self.seen_s = now_s
         is_beyond = crossed(value, level, above=above)
@@ -48,7 +48,7 @@ class ThresholdState:
             self.armed = not is_beyond
             return is_beyond
         margin = abs(level) * BACK
-        # A level of zero has no tenth: back is whatever is not beyond it.
+        # A level of zero has no tenth: any figure not beyond it is back.
         if is_beyond or (value > level - margin if above else value < level + margin):
             self.back_since_s = None
         elif self.back_since_s is None:
@@ -59,7 +59,7 @@ class ThresholdState:
 
 
 def crossed(value: Decimal, level: Decimal, *, above: bool) -> bool:
-    """Whether a figure is beyond its level; the level itself is."""
+    """Whether a figure is beyond its level, or equal to it."""
     return value >= level if above else value <= level
 
 
@@ -72,24 +72,24 @@ class ThresholdDetector:
         self.use_conditions(conditions)
 
     def use_conditions(self, conditions: Iterable[Condition]) -> None:
-        """Look at other levels from now on; what is known of those that stay is kept."""
+        """Use other levels from now on; the states of those that stay are kept."""
         self._conditions = [c for c in dict.fromkeys(conditions) if c.kind in THRESHOLDS and c.level is not None]
         self._watched = {key: state for key, state in self._watched.items() if key[0] in self._conditions}
 
     def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:
-        """Look at the worst margin ratio, a fraction."""
+        """Check the worst margin ratio, a fraction."""
         if ratio is None:
             return []
         figures = {"percent": ratio * 100}
         return self._events(RuleKind.MARGIN_RATIO_ABOVE, figures, partial(margin_sentence, ratio), now_s)
 
     def today(self, usdt: Decimal, part: Decimal | None, now_s: float) -> list[AlertEvent]:
-        """Look at today's result, in USDT and as a fraction (None where that is not known)."""
+        """Check today's result, in USDT and as a fraction (None if not known)."""
         figures = {"usdt": usdt} if part is None else {"usdt": usdt, "percent": part * 100}
         return self._events(RuleKind.TODAY_RESULT_BELOW, figures, partial(today_sentence, usdt, part), now_s)
 
     def positions(self, positions: Sequence[Position], now_s: float) -> list[AlertEvent]:
-        """Look at how near each position is to liquidation, and at its unrealised result."""
+        """Check each position's distance to liquidation, and its unrealised result."""
         events: list[AlertEvent] = []
         for position in positions:
             if (distance := position.liquidation_distance) is not None:
@@ -126,7 +126,7 @@ class ThresholdDetector:
         now_s: float,
         position: Position | None = None,
     ) -> list[AlertEvent]:
-        """The events of the conditions that fire; `figures` are by unit, and a condition looks at that of its level."""
+        """Return the events of conditions that fire; `figures` are by unit, each for conditions of that unit."""
         subject, symbol = ("", "") if position is None else (position.row_id, position.symbol)
         above, events = kind is RuleKind.MARGIN_RATIO_ABOVE, []
         for condition in self._of(kind, symbol):
@@ -141,7 +141,7 @@ class ThresholdDetector:
         if state is None:
             state = self._watched[condition, subject] = ThresholdState()
             if condition.kind is RuleKind.PRICE_CROSSES and condition.direction is Direction.EITHER:
-                # From the side on which it begins it has crossed nothing yet.
+                # A first figure is on one side of the level and has not crossed it yet.
                 state.armed = not crossed(value, condition.level, above=above)
         return state.fires(value, condition.level, above=above, now_s=now_s)
 
@@ -154,9 +154,9 @@ class ThresholdDetector:
 def sentence_at_level(
     condition: Condition, positions: Iterable[Position], price: Decimal | None, equity: Decimal | None
 ) -> str:
-    """The sentence of a figure that just reaches its level; empty where nothing is held or known to say it of.
+    """Return the sentence of a figure that just reaches its level; empty if no position or figure is known for it.
 
-    `price` is that of the condition's symbol, `equity` what today's result is a part of, in USDT.
+    `price` is the symbol's price, `equity` the base of today's result as a fraction, in USDT.
     """
     level = condition.level
     assert level is not None
@@ -182,7 +182,7 @@ def sentence_at_level(
 
 
 def _liquidation_at_level(position: Position, level: Decimal, condition: Condition) -> str:
-    """The sentence with the mark so near to the liquidation, `level` in per cent of it."""
+    """Return the sentence for a mark this near to liquidation, `level` in per cent of the mark."""
     mark, liquidation = position.mark, position.liquidation
     if position.liquidation_distance is None or mark is None or liquidation is None:
         return ""

@@ -1,4 +1,4 @@
-"""A rule as somebody types it: its fields, and for each the rule it is held to."""
+"""A rule typed by a person: its fields, and the check of each."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _THRESHOLD_RULES: Final[Mapping[RuleKind, str]] = {
     RuleKind.LIQUIDATION_NEARER: "per cent of the mark above 0, such as 5",
     RuleKind.POSITION_RESULT_BELOW: "unrealised result in USDT, such as -500",
     RuleKind.TODAY_RESULT_BELOW: "USDT, such as -500, or per cent of the equity, such as -2 %",
-    RuleKind.PRICE_CROSSES: "a price, such as 90000; with up or down behind it for one way alone",
+    RuleKind.PRICE_CROSSES: "a price, such as 90000; add up or down for one direction only",
 }
 
 
 class TypedRule(NamedTuple):
-    """The rule that was typed, or None with what is wrong, by field."""
+    """The typed rule, or None and the errors by field."""
 
     rule: Rule | None
     problems: Mapping[str, str]
 
 
 def read_rule(texts: Mapping[str, str], *, has_command: bool) -> TypedRule:
-    """Read the fields; `has_command` is whether the profile has a program that alerts can go to."""
+    """Read the fields; `has_command` is whether the profile has a program for alerts."""
     problems: dict[str, str] = {}
     kind = next((kind for kind in RuleKind if kind == texts[RULE_KIND].strip().lower()), None)
     if kind is None:
@@ -57,7 +57,7 @@ def read_rule(texts: Mapping[str, str], *, has_command: bool) -> TypedRule:
 
 
 def threshold_rule(kind_text: str) -> str:
-    """What the threshold of a kind is; that there is none where the kind has none."""
+    """Describe the threshold of a kind, or that the kind has none."""
     kind = next((kind for kind in RuleKind if kind == kind_text.strip().lower()), None)
     if kind is None:
         return RULE_FIELDS[2].rule
@@ -82,7 +82,7 @@ def _read_symbol(text: str, kind: RuleKind | None, problems: dict[str, str]) -> 
 def _read_threshold(
     text: str, kind: RuleKind | None, problems: dict[str, str]
 ) -> tuple[Decimal | None, Direction, bool]:
-    """The threshold, the way in which it is crossed, and whether it is per cent of the equity."""
+    """Read the threshold, its direction, and whether it is per cent of the equity."""
     direction, is_percent = Direction.EITHER, False
     if kind not in THRESHOLDS:
         if text and kind is not None:
