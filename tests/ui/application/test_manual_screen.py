@@ -71,7 +71,7 @@ async def test_the_next_hit_follows_the_last_and_a_new_search_forgets_the_old_on
             await pilot.pause()
             assert f"hit {position} of {count} " in screen_text(stage.app)
         await search(pilot, "no such text")
-        assert "“no such text” is not in this page" in screen_text(stage.app)
+        assert '"no such text" is not in this page' in screen_text(stage.app)
         await pilot.press("n")
         assert stage.app.screen is page and not page.query_one(Input).display
 

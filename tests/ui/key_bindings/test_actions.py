@@ -16,7 +16,7 @@ from tradetui.ui.application.palette import HelpLine
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
 from tradetui.ui.intents.journal_screen import JournalScreen
-from tradetui.ui.key_bindings.actions import GROUPS, SCREEN_NAMES, Action, key_table, shown_keys
+from tradetui.ui.key_bindings.actions import SCREEN_NAMES, Action, key_table, shown_keys
 from tradetui.ui.key_bindings.profile_bindings import actions_of_key
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
@@ -26,6 +26,7 @@ from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.records.lookup_screen import LookupScreen
 from tradetui.ui.settings.ui_settings import UiSettings
 
+GROUPS = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
 SCREENS = {
     "main": MainScreen,
     "lookup": LookupScreen,

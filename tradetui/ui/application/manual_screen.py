@@ -125,7 +125,7 @@ class PageDialog(DimmingScreen[None]):
             self._current = 0
             self.action_next_hit(0)
         else:
-            self._frame.border_subtitle = sanitized(f"“{text}” is not in this page · {_KEYS}")
+            self._frame.border_subtitle = sanitized(f'"{text}" is not in this page · {_KEYS}')
 
     def action_next_hit(self, step: int) -> None:
         if not self._hits:
@@ -139,4 +139,4 @@ class PageDialog(DimmingScreen[None]):
             part.update(content, layout=False)
         self._scroll.scroll_to_widget(self._hits[self._current].part, animate=False, center=True)
         position = f"hit {self._current + 1} of {len(self._hits)}"
-        self._frame.border_subtitle = f"{position} · n next · N previous · Esc ends the search"
+        self._frame.border_subtitle = sanitized(f"{position} · n next · N previous · Esc ends the search")

@@ -201,7 +201,6 @@ class Action(StrEnum):
 
 
 MONITOR_MODE: Final = "monitor mode: nothing can be sent"
-GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
 _NAMES: Final = {
     "slash": "/",
     "backslash": "\\",
