@@ -33,7 +33,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
-from tradetui.exchange.transport.transport import Timeouts, Transport, parse_base_url
+from tradetui.exchange.transport.transport import MAX_CONCURRENT_READS, Timeouts, Transport, parse_base_url
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts, unified
@@ -313,6 +313,7 @@ class ExchangeReader:
         clock: Clock | None = None,
         random: Random | None = None,
         timeouts: Timeouts | None = None,
+        concurrent_reads: int = MAX_CONCURRENT_READS,
         tls: ssl.SSLContext | None = None,
         proxy: Proxy | None = None,
         app: AsgiApp | None = None,
@@ -333,6 +334,7 @@ class ExchangeReader:
             clock: tells the time, in Unix milliseconds and in monotonic seconds.
             random: the source of random numbers.
             timeouts: of connecting, sending and reading, in seconds.
+            concurrent_reads: how many reads may be under way at once, each on a connection of its own.
             tls: verifies certificates in place of the usual context.
             proxy: the proxy to go through (`parse_proxy`); the environment is never asked for one.
             app: an ASGI application in this process, in place of the network.
@@ -387,6 +389,7 @@ class ExchangeReader:
             environment=environment,
             locale=locale,
             read_only=read_only,
+            concurrent_reads=concurrent_reads,
         )
         self._reads = Reads(self._calls, capabilities=self.capabilities, server_clock=self.server_clock, random=random)
 

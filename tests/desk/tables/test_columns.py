@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.wire.model_rows import ROWS, one
+from tradetui.desk.overview.overview_table import OVERVIEW
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, UNKNOWN, CellFormat, Precision, number, percent
 from tradetui.desk.tables.cells.column import Column, Tone, ranked
 from tradetui.desk.tables.columns.fills import fill_columns
@@ -277,8 +278,8 @@ def test_columns_load_no_models() -> None:
 
 
 def test_every_table_is_in_the_registry_with_a_key_of_its_own() -> None:
-    assert list(TABLES) == list(TableName)
-    assert len({table.key for table in TABLES.values()}) == len(TABLES)
+    assert [*TABLES, OVERVIEW.name] == list(TableName)
+    assert len({table.key for table in (*TABLES.values(), OVERVIEW)}) == len(TableName)
     assert all(table.interval_s is not None for table in PANELS.values())
     assert all(table.interval_s is None for table in LOOKUPS.values())
 

@@ -38,6 +38,7 @@ from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.rate_limit.budget import Budget
+from tradetui.exchange.transport.transport import MAX_CONCURRENT_READS
 from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, load
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from tradetui.desk.intents.journal.registered_journal import JournalLocation
 
 ClientT = TypeVar("ClientT", bound=ExchangeReader)
+ROW_CONNECTIONS: Final = 2  # of an account that is one row among many
 _OWN_PREFIX: Final = "TRADETUI_"
 _CREDENTIAL_ENDINGS: Final = ("_API_KEY", "_API_SECRET", "_PASSPHRASE")
 
@@ -90,10 +92,7 @@ class OpenProfile:
     @cached_property
     def settings_without_key(self) -> DeskSettings:
         """The desk's settings without the key's hash; a live account starts locked unless the profile decides."""
-        loaded, profile = self.loaded, self.loaded.profile
-        # LIVE is real money: DEMO only if the profile or its product types prove it.
-        is_demo = profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types)
-        environment = Environment.DEMO if is_demo else Environment.LIVE
+        loaded, profile, environment = self.loaded, self.loaded.profile, self.environment
         locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
         return DeskSettings(
             name=loaded.name,
@@ -119,6 +118,13 @@ class OpenProfile:
             trade_side=profile.reversal_trade_side,
             one_way_side=profile.one_way_side,
         )
+
+    @property
+    def environment(self) -> Environment:
+        """LIVE is real money: DEMO only where the profile or its product types prove it."""
+        profile = self.loaded.profile
+        is_demo = profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types)
+        return Environment.DEMO if is_demo else Environment.LIVE
 
     @property
     def account_key(self) -> AccountKey:
@@ -163,6 +169,10 @@ class OpenProfile:
     def reader(self, clock: Clock | None = None) -> ExchangeReader:
         return self._client(ExchangeReader, clock)
 
+    def row_reader(self, beside: Budget, clock: Clock) -> ExchangeReader:
+        """A client that can only read, with few connections; it takes its permits where another budget has them."""
+        return self._client(ExchangeReader, clock, beside=beside, concurrent_reads=ROW_CONNECTIONS)
+
     def desk(self, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None) -> Desk:
         """Return a desk that does not poll yet."""
         loaded, clock = self.loaded, SystemClock()
@@ -184,7 +194,14 @@ class OpenProfile:
             trading = trading_session(client, self.settings, clock, SystemRandom(), ThreadDisk(), key_destinations)
         return Desk(client, self.settings, clock, Random(), trading, disk=ThreadDisk(), alerts=self._alert_settings())
 
-    def _client(self, client_class: type[ClientT], clock: Clock | None) -> ClientT:
+    def _client(
+        self,
+        client_class: type[ClientT],
+        clock: Clock | None,
+        *,
+        beside: Budget | None = None,
+        concurrent_reads: int = MAX_CONCURRENT_READS,
+    ) -> ClientT:
         profile, clock, random = self.loaded.profile, clock or SystemClock(), SystemRandom()
         return client_class(
             self.credentials,
@@ -195,6 +212,7 @@ class OpenProfile:
             locale=profile.locale,
             clock=clock,
             random=random,
+            concurrent_reads=concurrent_reads,
             budget=Budget(
                 self.loaded.runtime_dir,
                 self.presumed_account.name,
@@ -204,6 +222,7 @@ class OpenProfile:
                 account_kind=self.settings_without_key.account_kind,
                 clock=clock,
                 random=random,
+                beside=beside,
             ),
         )
 

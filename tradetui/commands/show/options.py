@@ -76,6 +76,7 @@ def show_parser() -> CommandParser:
         endpoint = table.endpoint
         _add_flags(kinds.add_parser(str(what), help=f"{table.subject} ({endpoint.path})"), what, endpoint)
     _add_result_commands(kinds)
+    _add_overview(kinds.add_parser(TableName.OVERVIEW, help="your accounts, a row each", description=_OVERVIEW_HELP))
     _add_format(kinds.add_parser("endpoints", help="every endpoint, with its limits and parameters"))
     return parser
 
@@ -172,6 +173,21 @@ def _add_result_commands(kinds: argparse._SubParsersAction[CommandParser]) -> No
         parser.add_argument("--fresh", action="store_true", help=fresh)
         if parser is not equity:
             parser.add_argument("--symbol", metavar="SYMBOL", help="only this symbol, or several with commas")
+
+
+_OVERVIEW_HELP: Final = (
+    "Accounts of several profiles, a row each, those that need a person first. Money is in USDT, age in seconds since "
+    "the row was read, marginRatio and liquidation are fractions; null is unknown. The sums of each environment are "
+    "printed on standard error with the number of accounts in them. Ends with 3 where an account needs a person."
+)
+
+
+def _add_overview(parser: CommandParser) -> None:
+    global_flags_into(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="an array of objects, decimals as text")
+    form.add_argument("--csv", action="store_true", help="CSV as the screen exports it; formulas made safe")
+    parser.add_argument("--profiles", metavar="a,b", help="which profiles, with commas; all if left out")
 
 
 _WAITING_HELP: Final = "trigger orders that still wait, which not every exchange reports, in place of those that ended"

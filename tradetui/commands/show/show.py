@@ -19,7 +19,14 @@ from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, RowWriter, row_writer
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.commands.show.bittytax import BittyTaxWriter, write_funding
-from tradetui.commands.show.options import BITTYTAX, RESULTS, in_options, requests_of, show_parser, shown_endpoint
+from tradetui.commands.show.options import (
+    BITTYTAX,
+    RESULTS,
+    in_options,
+    requests_of,
+    show_parser,
+    shown_endpoint,
+)
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, held_positions, writes_desk_rows
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -58,6 +65,10 @@ def run(args: argparse.Namespace) -> int:
         from tradetui.commands.process.log_file import start_log
 
         start_log(options.log)
+    if options.what == TableName.OVERVIEW:
+        from tradetui.commands.show.show_overview import show_overview
+
+        return asyncio.run(show_overview(options, flags))
     profile = open_privately(os.environ, flags)
     if options.what in RESULTS:
         from tradetui.commands.show.show_results import show_results

@@ -35,6 +35,7 @@ class TableName(StrEnum):
     CONVERT = "convert"
     TRANSFERS = "transfers"
     EMAIL = "email"
+    OVERVIEW = "overview"
 
 
 class OtherView(NamedTuple):

@@ -73,6 +73,7 @@ class SignedCalls:
         environment: str = "live",
         locale: str = "en-US",
         read_only: bool = False,
+        concurrent_reads: int = MAX_CONCURRENT_READS,
     ) -> None:
         self._connect = connect
         self._credentials = credentials
@@ -84,7 +85,7 @@ class SignedCalls:
         self._environment = environment
         self._locale = locale
         self._read_only = read_only
-        self._read_slots = asyncio.Semaphore(MAX_CONCURRENT_READS)
+        self._read_slots = asyncio.Semaphore(concurrent_reads)
         self._write_slots = asyncio.Semaphore(MAX_CONCURRENT_WRITES)
         self._connecting: asyncio.Task[Transport] | None = None
         self._signer: Signer | None = None

@@ -97,6 +97,7 @@ class Budget:
         clock: Clock | None = None,
         random: Random | None = None,
         inline: bool = False,
+        beside: Budget | None = None,
     ) -> None:
         self.account_kind = account_kind
         self.clock: Final = clock or SystemClock()
@@ -110,7 +111,12 @@ class Budget:
         self._address_calls = 0
         self._slowed_until = 0.0
         self._endpoints: dict[str, _Queue] = {}
-        self._stores: list[PermitStore] = [] if directory is not None else [MemoryPermits(self.clock, self._random)]
+        self._stores: list[PermitStore]
+        self._beside = beside
+        if beside is not None:
+            self._stores = beside._stores
+        else:
+            self._stores = [] if directory is not None else [MemoryPermits(self.clock, self._random)]
         self._opening: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -163,7 +169,7 @@ class Budget:
         self._closed = True
         for queue in self._endpoints.values():
             await queue.aclose()
-        for store in self._stores:
+        for store in self._stores if self._beside is None else ():
             await store.aclose()
 
     def request(self, endpoint: Endpoint, priority: Priority, hold_s: float) -> PermitRequest:
@@ -207,6 +213,9 @@ class Budget:
         self._stores.append(MemoryPermits(self.clock, self._random))
 
     async def _open(self) -> None:
+        if self._beside is not None:
+            await self._beside._open()
+            return
         if self._opening is None:
             self._opening = asyncio.create_task(self._open_once())
         await asyncio.shield(self._opening)

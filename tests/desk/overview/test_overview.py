@@ -1,0 +1,207 @@
+"""Several accounts at once: what a row says, what is silent or broken, and that nothing there can send."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.desk.fixtures.several_accounts import PRODUCT_TYPES, SeveralAccounts
+from tests.sandbox.exchange_events import open_position
+from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.overview.account_row import AccountRow, RowState, by_need, sums_by_environment
+from tradetui.desk.overview.overview_table import OVERVIEW, sum_line
+from tradetui.desk.overview.watched_account import Kept, OpenedAccount
+from tradetui.desk.settings import Environment
+from tradetui.exchange.client import ExchangeReader, TradingClient
+from tradetui.trading.account_totals import totals_of
+
+pytestmark = pytest.mark.looptime
+
+
+async def test_a_row_says_what_the_exchange_says_of_the_account() -> None:
+    several = SeveralAccounts()
+    async with several.watched() as rows:
+        assert list(rows) == ["coin", "hedge", "one-way"]
+        for name, row in rows.items():
+            client = several.source(name, f"{name} again").open().client
+            accounts = [await client.futures.accounts(product_type=product_type) for product_type in PRODUCT_TYPES]
+            positions = [await client.futures.positions(product_type=product_type) for product_type in PRODUCT_TYPES]
+            totals = totals_of([account for reply in accounts for account in reply.rows])
+            assert (row.state, row.is_late, row.access) == (RowState.READ, False, "trade")
+            assert totals.equity is not None and row.equity is not None
+            assert abs(row.equity / totals.equity - 1) < Decimal("0.01"), "the market went on for a moment"
+            assert len(row.positions or ()) == sum(len(reply.rows) for reply in positions)
+            assert row.uid in {key.uid for key in several.sandbox.exchange_state.keys if key.name == name}
+            assert row.fills and row.fill_age_min is not None
+            assert row.nearest_liquidation is not None
+
+
+async def test_positions_and_accounts_are_read_every_five_seconds_and_orders_every_fifteen() -> None:
+    several = SeveralAccounts(["hedge"])
+    async with several.watched():
+        several.requests.clear()
+        await asyncio.sleep(120)
+        paths = Counter(path.rpartition("/")[2] for _, path in several.requests)
+    types = len(PRODUCT_TYPES)
+    assert 24 * types <= paths["accounts"] <= 28 * types
+    assert 24 * types <= paths["all-position"] <= 28 * types
+    assert 8 * 2 * types <= paths["orders-pending"] <= 10 * 2 * types
+
+
+async def test_fills_are_read_as_soon_as_a_position_has_changed() -> None:
+    several = SeveralAccounts(["hedge", "one-way"])
+    async with several.watched() as before:
+        await asyncio.sleep(10)
+        open_position(several.sandbox.exchange_state, before["hedge"].uid or "", "BTCUSDT", "long", Decimal(1))
+        await asyncio.sleep(8)
+        newest = several.rows["hedge"].last_fill
+        assert before["hedge"].last_fill is not None and newest is not None
+        assert newest > before["hedge"].last_fill
+
+
+def refuse() -> OpenedAccount:
+    raise ValueError("the key file cannot be read")
+
+
+async def garbage(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"<html>hello</html>"})
+
+
+async def silence(scope: Any, receive: Any, send: Any) -> None:
+    await asyncio.Event().wait()
+
+
+async def test_a_broken_account_is_one_row_that_says_so_and_delays_no_other() -> None:
+    several = SeveralAccounts(["hedge"])
+    several.apps |= {"silent": silence, "garbled": garbage}
+    sources = [several.source("one-way", "silent"), several.source("coin", "garbled"), several.source("hedge")]
+    broken = replace(several.source("managed", "broken"), open=refuse)
+    several.overview = several.overview_of([*sources, broken])
+    async with several.watched():
+        greatest_age = 0
+        for _ in range(40):
+            await asyncio.sleep(1)
+            greatest_age = max(greatest_age, several.rows["hedge"].age_s or 0)
+        rows = several.rows
+    assert greatest_age <= 6
+    assert {name: row.state for name, row in rows.items()} == {
+        "silent": RowState.NO_LINK,
+        "garbled": RowState.NO_LINK,
+        "broken": RowState.NOT_OPENED,
+        "hedge": RowState.READ,
+    }
+    assert rows["broken"].problem == "the key file cannot be read"
+    assert all(rows[name].problem for name in ("silent", "garbled"))
+    (total,) = sums_by_environment(list(rows.values()))
+    assert (total.counted, total.accounts) == (1, 4)
+    assert total.text == "1 of 4 accounts (garbled: never read, silent: never read, broken: never read)"
+
+
+async def test_an_account_that_falls_silent_keeps_its_figures_and_is_named_with_their_age() -> None:
+    several = SeveralAccounts(["hedge", "coin"])
+    async with several.watched():
+        several.apps["coin"] = silence
+        await asyncio.sleep(41)
+        row = several.rows["coin"]
+        assert row.state is RowState.NO_LINK and row.is_late and row.equity is not None
+        (total,) = sums_by_environment(several.overview.rows)
+        assert total.counted == 2 and f"(coin: {row.age_s} s old)" in sum_line(total)
+        del several.apps["coin"]
+        await asyncio.sleep(10)
+        assert several.rows["coin"].state is RowState.READ
+
+
+async def test_two_profiles_of_one_account_share_a_row() -> None:
+    several = SeveralAccounts(["hedge"])
+    several.overview = several.overview_of(
+        [several.source("hedge"), several.source("hedge", "again"), several.source("coin")]
+    )
+    async with several.watched():
+        await asyncio.sleep(10)
+        assert sorted(row.names for row in several.overview.rows) == [("coin",), ("hedge", "again")]
+        several.requests.clear()
+        await asyncio.sleep(30)
+        calls = Counter(path.rpartition("/")[2] for _, path in several.requests)
+        assert calls["accounts"] <= 2 * 7 * len(PRODUCT_TYPES), "it is read once"
+
+
+class KeptInMemory:
+    """What a machine keeps of an account, as a test says."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.kept = kept
+
+    def read(self, account: AccountIdentity, now_ms: int) -> Kept:
+        return self.kept
+
+
+async def test_an_unknown_outcome_comes_first_and_a_lock_is_named() -> None:
+    several = SeveralAccounts(["hedge", "coin"])
+    kept = several.kept["hedge"] = KeptInMemory(Kept(("BTCUSDT",), is_locked=True))
+    async with several.watched() as rows:
+        assert list(rows) == ["hedge", "coin"]
+        assert rows["hedge"].state is RowState.UNKNOWN_OUTCOME
+        assert (rows["hedge"].access, rows["coin"].access) == ("locked", "trade")
+        assert rows["coin"].unknown_outcomes is None, "nobody looked"
+        kept.kept = Kept()
+        await asyncio.sleep(6)
+        assert several.rows["hedge"].unknown_outcomes == () and several.rows["hedge"].access == "trade"
+
+
+async def test_demo_and_live_are_never_in_one_sum() -> None:
+    several = SeveralAccounts(["hedge"])
+    live, demo = Environment.LIVE, Environment.DEMO
+    several.overview = several.overview_of(
+        [several.source("hedge", environment=live), several.source("coin", environment=demo)]
+    )
+    async with several.watched() as rows:
+        totals = {total.environment: total for total in sums_by_environment(list(rows.values()))}
+    assert totals["LIVE"].equity == rows["hedge"].equity
+    assert totals["DEMO"].equity == rows["coin"].equity
+    assert {total.accounts for total in totals.values()} == {1}
+
+
+def row(name: str, **changed: Any) -> AccountRow:
+    figures = {"equity": Decimal(100), "unrealised": Decimal(5), "unrealised_in_usdt": Decimal(5)}
+    fields: dict[str, Any] = {"state": RowState.READ, "age_s": 1, "is_late": False, **figures, **changed}
+    return AccountRow(names=(name,), environment="LIVE", **fields)
+
+
+def test_a_sum_holds_only_what_the_exchange_states_in_usdt() -> None:
+    converted = row("coin", unrealised=Decimal(50))
+    (total,) = sums_by_environment([row("main"), converted, row("new", equity=None, age_s=None, is_late=True)])
+    assert (total.equity, total.unrealised, total.counted) == (Decimal(200), Decimal(10), 2)
+    assert sum_line(total) == (
+        "LIVE 2 of 3 accounts (new: never read) · equity 200.00 USDT · unrealised +10.00 of USDT-margined · today —"
+        " · oldest 1 s"
+    )
+
+
+def test_who_needs_a_person_comes_first_and_then_the_name() -> None:
+    rows = [row("b"), row("a"), row("m", state=RowState.MARGIN), row("l", state=RowState.NO_LINK)]
+    unknown = row("z", state=RowState.UNKNOWN_OUTCOME)
+    assert [entry.name for entry in by_need([*rows, unknown])] == ["z", "l", "m", "a", "b"]
+
+
+def test_what_80_columns_have_room_for_is_what_matters() -> None:
+    ranked = sorted(OVERVIEW.columns, key=lambda column: column.rank)
+    matters = {"state", "name", "equity", "unrealised", "marginRatio", "unknownOutcomes"}
+    assert {column.id for column in ranked[:6]} == matters
+    assert sum(column.width + 2 for column in ranked[:6]) <= 76
+
+
+async def test_no_object_of_an_overview_can_send() -> None:
+    several = SeveralAccounts()
+    async with several.watched():
+        await asyncio.sleep(60)
+        clients = [client for client in gc.get_objects() if isinstance(client, ExchangeReader)]
+        assert {id(client) for client in several.clients} <= set(map(id, clients))
+        assert not any(isinstance(client, TradingClient) or hasattr(client, "write") for client in several.clients)
+    assert {method for method, _ in several.requests} == {"GET"}

@@ -1,0 +1,1 @@
+"""Several accounts at once: a row for each, read again and again, and sums; nothing here can send."""

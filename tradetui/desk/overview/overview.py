@@ -1,0 +1,119 @@
+"""Watches several accounts at once: their rows, always newest, from one loop, one disk and one budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Final
+
+from tradetui.desk.overview.account_row import AccountRow, by_need
+from tradetui.desk.overview.watched_account import AccountSource, OpenBlocking, OpenedAccount, WatchedAccount
+from tradetui.exchange.clock import Clock
+from tradetui.storage.disk_thread import Disk
+
+KEPT_EVERY_S: Final = 5.0
+
+
+async def _in_thread(open_account: Callable[[], OpenedAccount]) -> OpenedAccount:
+    return await asyncio.to_thread(open_account)
+
+
+class Overview:
+    """The rows of these profiles from `start` to `stop`; profiles of one account share a row.
+
+    `disk` runs all blocking reads, `run` what opens an account; `release` ends what the accounts shared.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[AccountSource],
+        clock: Clock,
+        random: Random,
+        disk: Disk,
+        *,
+        run: OpenBlocking = _in_thread,
+        release: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self.clock = clock
+        self._sources = tuple(sources)
+        self._random = random
+        self._disk = disk
+        self._run = run
+        self._release = release
+        self._accounts: list[WatchedAccount] = []
+        self._listeners: list[Callable[[], None]] = []
+        self._stopping: set[asyncio.Task[None]] = set()
+        self._reading_kept: asyncio.Task[None] | None = None
+        self._looked = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to watch; each account is opened by itself, so that none waits for another."""
+        for source in self._sources:
+            self._watch(source)
+        self._reading_kept = asyncio.create_task(self._read_kept_again_and_again(), name="overview disk")
+
+    async def stop(self) -> None:
+        if self._reading_kept is not None:
+            self._reading_kept.cancel()
+            await asyncio.gather(self._reading_kept, return_exceptions=True)
+        await asyncio.gather(*(account.stop() for account in self._accounts), *self._stopping, return_exceptions=True)
+        self._disk.close()
+        if self._release is not None:
+            await self._release()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call the listener whenever a row may have changed; return a function that unsubscribes it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    @property
+    def rows(self) -> list[AccountRow]:
+        """The rows as of now, by who needs a person."""
+        return by_need(account.row for account in self._accounts)
+
+    async def look(self, within_s: float) -> list[AccountRow]:
+        """Wait until each account was read or could not be, at most so many seconds; return the rows."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._looked.wait()
+        await self._read_kept()
+        return self.rows
+
+    def _watch(self, source: AccountSource) -> None:
+        account = WatchedAccount(source, self.clock, self._random, self._row_changed, self._run)
+        self._accounts.append(account)
+        account.start()
+
+    def _drop(self, account: WatchedAccount) -> None:
+        self._accounts.remove(account)
+        stopping = asyncio.create_task(account.stop())
+        self._stopping.add(stopping)
+        stopping.add_done_callback(self._stopping.discard)
+
+    def _row_changed(self) -> None:
+        self._merge_profiles_of_one_account()
+        if all(account.is_looked_at for account in self._accounts):
+            self._looked.set()
+        for listener in tuple(self._listeners):
+            listener()
+
+    def _merge_profiles_of_one_account(self) -> None:
+        first_of: dict[str, WatchedAccount] = {}
+        for account in tuple(self._accounts):
+            if account.identity is None or not account.identity.known:
+                continue
+            first = first_of.setdefault(account.identity.name, account)
+            if first is not account:
+                first.sources += account.sources
+                self._drop(account)
+
+    async def _read_kept_again_and_again(self) -> None:
+        while True:
+            await self._read_kept()
+            await asyncio.sleep(KEPT_EVERY_S)
+
+    async def _read_kept(self) -> None:
+        for account in tuple(self._accounts):
+            await account.read_kept(self._disk)
