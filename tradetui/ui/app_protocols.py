@@ -1,9 +1,9 @@
-"""The protocols between the application and its screens, and the list of what is imported once it is opened.
+"""The protocols between the application and its screens, and the list of screens that are imported when opened.
 
-Neither imports the other: both look in here, and so does every dialog and widget. A screen opens another one by the
-list, so that the first paint waits for none of it, nor the main screen for screens that most sessions never open. What
-the first paint does wait for is small: plain records are named tuples, which Python makes seven times as fast as frozen
-dataclasses.
+Application and screens do not import each other: both import this module, as does every dialog and widget. A screen
+opens another one through the list. So the first paint waits for none of them, and the main screen is not delayed by
+screens that most sessions never open. Modules that the first paint needs stay small: plain records are named tuples,
+which Python makes seven times as fast as frozen dataclasses.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class KeyedScreen(Protocol):
-    """A screen that actions name, and that is no dialog."""
+    """A screen with keys for actions; dialogs are not among them."""
 
     where: ClassVar[str]
 
     def reason(self, action: Action) -> str | None:
-        """Why an action can do nothing now, None where it can."""
+        """Return why an action can do nothing now; None if it can."""
 
     def refuses(self, textual_action: str) -> bool:
-        """Show why one of Textual's actions can do nothing now; returns False where it can."""
+        """Show why one of Textual's actions can do nothing now; return False if it can."""
 
     async def run_action(self, action: str) -> None: ...
     def say_unbound(self, event: events.Key) -> None: ...
@@ -112,7 +112,7 @@ class TradingApp(Protocol):
 
     @property
     def keyed_screen(self) -> KeyedScreen:
-        """The results or the lookup that is open, else the main screen, whose keys help and palette show."""
+        """Return the open results or lookup, else the main screen: help and palette show its keys."""
 
     def remember_table(self, name: str, choice: TableChoice) -> None: ...
     def open_profile(self, chosen: int) -> None:
@@ -164,7 +164,7 @@ class Late(Generic[P, Made]):
 
 # No other module of `ui` imports late.
 
-# What the application holds
+# The application's own parts
 PALETTE: Late[[], type[Provider]] = Late("application.palette:actions")
 MAIN_SCREEN: Late[[UiSettings], Screen[None]] = Late("main.main_screen:MainScreen")
 LOOKUP_SCREEN: Late[[UiSettings, str, Mapping[str, str] | None], Screen[None]] = Late(
@@ -185,7 +185,7 @@ MONEY_SCREEN: Late[[UiSettings, int], Screen[None]] = Late("money.money_screen:M
 TRIPS_SCREEN: Late[[UiSettings, Period, tuple[str, ...] | None], Screen[None]] = Late("money.trips_screen:TripsScreen")
 DRAW_CHART: Late[..., object] = Late("money.plot:draw")
 
-# Dialogs that tell or do something
+# Dialogs without an answer
 HELP_DIALOG: Late[[Mapping[str, str], KeyedScreen], Screen[None]] = Late("application.palette:HelpDialog")
 LOST_JOURNAL_DIALOG: Late[[Intents], Screen[None]] = Late("intents.journal_screen:LostJournalDialog")
 MANUAL_DIALOG: Late[[], Screen[None]] = Late("application.manual_screen:ManualDialog")
@@ -194,7 +194,7 @@ REVERSAL_DIALOG: Late[[Execution, Target, Callable[[str], None]], Screen[None]] 
     "intents.reversal.dialog:ReversalDialog"
 )
 
-# Dialogs that return an answer, None where they were left
+# Dialogs that return an answer, None if they were left
 COLUMNS_DIALOG: Late[
     [str, Sequence[Column[Never]], Sequence[Column[Never]], TableChoice], Screen[TableChoice | None]
 ] = Late("dialogs.table_dialogs:ColumnsDialog")
@@ -210,7 +210,7 @@ SORT_DIALOG: Late[[str, Sequence[Column[Never]], str, Sort | None, Sequence[str]
 )
 SYMBOL_DIALOG: Late[[Desk], Screen[Target | None]] = Late("intents.reversal.dialog:SymbolDialog")
 
-# Questions, and what their answers do
+# Questions whose answers are carried out at once
 ASK_FOR_PROFILE: Late[[App[object]], Awaitable[None]] = Late("application.palette:ask_for_profile")
 ASK_FOR_SCREEN: Late[[Screen[None]], Awaitable[None]] = Late("application.palette:ask_for_screen")
 ASK_TO_TRY_JOURNAL_AGAIN: Late[[App[None], Intents, Callable[[], None]], Awaitable[None]] = Late(

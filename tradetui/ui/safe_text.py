@@ -24,7 +24,7 @@ def inside_sentence(title: str) -> str:
 
 
 class Notice(Static):
-    """Lines that are on the screen only while they say something, and drawn again only where they read otherwise."""
+    """Lines that are shown only while they have text, and redrawn only if the text changes."""
 
     def __init__(self, id: str) -> None:
         super().__init__("", id=id, markup=False)
@@ -34,13 +34,13 @@ class Notice(Static):
         content = text if isinstance(text, Content) else sanitized(text)
         if self.content != content:
             height = self.styles.height
-            # A line of a fixed height, such as the newest alert's, needs no new layout of the screen.
+            # A line of fixed height, such as the newest alert's, needs no new layout of the screen.
             self.update(content, layout=height is None or height.is_auto)
         self.display = bool(content.plain)
 
 
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
-    """Show a message in a corner; one that is still shown is shown anew, and not twice."""
+    """Show a message in a corner; one that is still shown is replaced, and not shown twice."""
     text = scrub(message)
     for notice in list(app._notifications):
         if notice.message == text:
@@ -50,7 +50,7 @@ def notify(app: App[Any], message: str, *, severity: SeverityLevel = "informatio
 
 @dataclass
 class SymbolNotice(Notification):
-    """A message about a symbol: about a reversal of it that was sent, or else about one that was not."""
+    """A message about a symbol, for a reversal of it that was sent or one that was not."""
 
     symbol: str = ""
     was_sent: bool = False
@@ -65,17 +65,17 @@ def notify_about(
     severity: SeverityLevel = "information",
     seconds: float = 4.0,
 ) -> None:
-    """Show a message about a symbol in place of what was said of it before."""
+    """Show a message about a symbol in place of earlier ones."""
     withdraw_about(app, symbol, was_sent=was_sent)
     notice = SymbolNotice(scrub(message), "", severity, seconds, symbol=symbol.upper(), was_sent=was_sent)
-    app._notifications.add(notice)  # at once: the next one must find it
+    app._notifications.add(notice)  # at once, because the next message must find it
     app._refresh_notifications()
 
 
 def withdraw_about(app: App[Any], symbol: str, *, was_sent: bool) -> None:
-    """Put away the messages about a symbol, since something newer is known of it.
+    """Remove the messages about a symbol, because newer facts are known.
 
-    What happened to a reversal that was sent goes only with news of a sent one.
+    Messages about a sent reversal are removed only by news of a sent one.
     """
     for notice in list(app._notifications):
         if isinstance(notice, SymbolNotice) and notice.symbol == symbol.upper() and was_sent >= notice.was_sent:
@@ -83,6 +83,6 @@ def withdraw_about(app: App[Any], symbol: str, *, was_sent: bool) -> None:
 
 
 def withdraw(app: App[Any], message: str) -> None:
-    """Put a message away whose cause is gone."""
+    """Remove a message whose cause is gone."""
     for notification in [shown for shown in app._notifications if shown.message == scrub(message)]:
         app._unnotify(notification)

@@ -26,7 +26,7 @@ _ESC: Final = "\x1b"
 
 
 def own_sequence(environ: Mapping[str, str]) -> DesktopSequence:
-    """The sequence a terminal knows, as far as the environment says which one it is; OSC 9 otherwise."""
+    """Return the sequence that the environment's terminal knows; OSC 9 if it does not tell."""
     if environ.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm", "ghostty") or environ.get("LC_TERMINAL") == "iTerm2":
         return DesktopSequence.OSC_9
     if environ.get("KITTY_WINDOW_ID") or environ.get("WT_SESSION"):
@@ -46,7 +46,8 @@ def notification(sentence: str, sequence: DesktopSequence | None, environ: Mappi
 
     `sequence` is the profile's choice, None for the one that the terminal in `environ` knows.
     """
-    # Semicolons part the fields of both sequences, and OSC 9 with a number first means something else to some.
+    # Semicolons separate the fields of both sequences, and OSC 9 followed by a number means something else to
+    # some terminals.
     text = f"{TITLE}: {scrub(sentence)}".replace(";", ",")
     if (sequence or own_sequence(environ)) is DesktopSequence.OSC_777:
         body = text.removeprefix(f"{TITLE}: ")
@@ -94,7 +95,7 @@ class AlertNotices:
             say(alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S)
 
     def may_ring(self, now: float, *, at_once: bool) -> bool:
-        """Whether to ring now, which counts as rung: once for what comes together, so that no busy market rings on."""
+        """Return whether to ring now, and count it as rung: alerts that come together ring once."""
         if not at_once and self._rung_at is not None and now - self._rung_at < RINGS_EVERY_S:
             return False
         self._rung_at = now

@@ -28,7 +28,7 @@ from tradetui.ui.table.table_screen import TableScreen
 from tradetui.wire.text import counted
 
 LOG_READ_EVERY_S = 1.0
-_LINES_BESIDE_ROWS = 3  # lines of a panel beside its rows: its border and the titles of the columns
+_LINES_BESIDE_ROWS = 3  # lines of a panel besides its rows: its border and the titles of the columns
 _HINTS: Final = (
     *(Action.BACK, Action.HELP, Action.NEW_ALERT, Action.TEST_ALERT, Action.SILENCE),
     *(Action.DETAIL, Action.FILTER, Action.NEXT_PANEL, Action.DELETE_ALERT),
@@ -36,7 +36,7 @@ _HINTS: Final = (
 
 
 class AlertsScreen(TableScreen):
-    """Two tables, the alerts above their log; the log is read again every second, since other sessions write it too."""
+    """Two tables, the alerts above their log, which is read again every second because other sessions write it too."""
 
     where = "alerts"
     AUTO_FOCUS = "#table-rules"

@@ -1,4 +1,4 @@
-"""The form of a new alert: what it is about, from which figure on, and where it goes, with the sentence it will be."""
+"""The form of a new alert: its subject, its level and its channels, with the sentence that it would show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HINTS = {RULE_KIND: "→ completes", SYMBOL: "every symbol", THRESHOLD: "", CHA
 
 
 class NewAlertDialog(ParameterForm[None]):
-    """Keeps the alert for the profile, beside those of the configuration, which it does not change."""
+    """Stores the alert for the profile, besides those of the configuration, which it does not change."""
 
     def __init__(self, desk: Desk, symbol: str = "") -> None:
         super().__init__(classes="dialog -form")
@@ -64,7 +64,7 @@ class NewAlertDialog(ParameterForm[None]):
         self.show_result(acceptable=rule is not None, about=about)
 
     def _what_follows(self, condition: Condition) -> str:
-        """The sentence that the alert will be, and whether it comes at once."""
+        """Return the sentence that the alert would have, and whether it comes at once."""
         desk = self._desk
         rows = desk.positions.snapshot.rows, desk.accounts.snapshot.rows
         sentence, fires_at_once = desk.alerts.foretell(condition, *rows, desk.today(alerting=True))

@@ -1,5 +1,5 @@
-"""The application: the profile that is open, the screens it opens, and the actions of every screen.
+"""The application: the open profile, its screens, and the actions of every screen.
 
-`app` stands on `textual_app`; `run_app` runs it in a terminal, or for a picture without one. `palette` and
-`manual_screen` are imported once they are opened. No screen looks in here: it calls by `app_protocols`.
+`app` builds on `textual_app`; `run_app` runs it in a terminal, or without one for a picture. `palette` and
+`manual_screen` are imported when opened. Screens do not import this package; they call it through `app_protocols`.
 """

@@ -1,8 +1,7 @@
 """The application: it paints first, then opens the desk of a profile, and passes the desk's news to the screens.
 
-It does no network or disk work itself: what builds a desk runs in a thread, and a desk polls by itself.
-
-The desk, which is the running session of an account: one is open at a time, the next once it has stopped.
+It does no network or disk work itself: a thread builds the desk, and the desk polls. A desk is the running session of
+an account. Only one is open at a time; the next one opens after it has stopped.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenDesk:
-    """Builds and holds a desk, and what shows its alerts; both are None while no desk is open."""
+    """Builds and holds a desk and its alert notices; both are None while no desk is open."""
 
     def __init__(self) -> None:
         self.desk: Desk | None = None
@@ -72,9 +71,10 @@ class OpenDesk:
         self._left_behind: set[asyncio.Future[None]] = set()
 
     async def build(self, build: Callable[[], Desk]) -> Desk:
-        """Build a desk in a thread; if the caller is cancelled meanwhile, it is stopped as soon as it is there.
+        """Build a desk in a thread; if the caller is cancelled meanwhile, the desk is stopped as soon as it is built.
 
-        Nobody waits for that: what builds a desk may itself wait for somebody, as a command that asks for a password.
+        Nobody awaits that stop, because the building may itself wait for a person, as in a command that asks for a
+        password.
         """
         building = asyncio.ensure_future(asyncio.to_thread(build))
         try:
@@ -105,7 +105,7 @@ class OpenDesk:
         )
 
     async def close(self) -> None:
-        """Drop the desk, and wait until it, or one that an earlier call began to stop, has stopped."""
+        """Drop the desk, and wait until it has stopped, or one that an earlier call began to stop."""
         for unsubscribe in self._unsubscribers:
             unsubscribe()
         self._unsubscribers = ()
@@ -114,7 +114,7 @@ class OpenDesk:
             desk, self.desk = self.desk, None
             self._stopping = asyncio.ensure_future(desk.stop())
         if self._stopping is not None and not self._stopping.done():
-            # The desk goes on stopping if the caller is cancelled: half stopped it would keep its files open.
+            # The desk keeps stopping if the caller is cancelled: half stopped, it would keep its files open.
             await asyncio.shield(self._stopping)
 
 
@@ -122,7 +122,7 @@ async def _stop_once_built(building: asyncio.Future[Desk]) -> None:
     try:
         desk = await building
     except Exception:
-        return  # there is nothing to stop, and nobody waits for the reason
+        return  # there is nothing to stop, and no caller needs the reason
     try:
         await desk.stop()
     except Exception:
@@ -154,7 +154,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self._preference_writer = PreferenceWriter(self)
         self._open_desk = OpenDesk()
         self._main: MainScreen | None = None
-        self._main_is_open = asyncio.Event()  # set once the main screen has taken the place of the start screen
+        self._main_is_open = asyncio.Event()  # set once the main screen has replaced the start screen
         self.lookup: LookupScreen | None = None
 
     def get_default_screen(self) -> Screen[Any]:
@@ -179,7 +179,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             self.desk.alerts.delivery.typed()
 
     async def begin(self) -> None:
-        """Open the chosen profile, and put the main screen in the place of the start screen meanwhile."""
+        """Open the chosen profile, and meanwhile replace the start screen by the main screen."""
         if not self.settings.inline_start:
             self.postpone_garbage()
         self.open_profile(self.chosen)
@@ -213,7 +213,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             if not is_first and profile.appearance is not None:
                 await self._preference_writer.written()
                 self.use_appearance(await self._read(profile.appearance))
-            # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
+            # All large modules are imported while a thread builds the desk, after the first paint.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
             self._open_desk.follow(desk, self._make_notices, published=self._published, alerted=self.alerted)
@@ -263,7 +263,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
     # The lock of trading
 
     def action_lock_at_once(self) -> None:
-        """Lock trading, whatever is open."""
+        """Lock trading, from any screen or dialog."""
         if self.desk is None or self.desk.intents is None:
             notify(self, "There is nothing to lock: nothing can be sent.", severity="warning")
         else:
@@ -282,10 +282,10 @@ class TradeApp(TextualApp, inherit_bindings=False):
         notify(self, sentence, severity="error", seconds=600)
 
     def lock_or_unlock(self) -> None:
-        """Lock trading at once; unlocking asks first, on top of whatever is open.
+        """Lock trading at once; unlocking asks first, on top of any dialog.
 
-        With a lost journal it names the loss and asks whether to go on without it; with a failing journal, whether to
-        try again. If the API key is another account's it says so, and nothing unlocks.
+        With a lost journal it names the loss and asks whether to continue without it; with a failing journal, whether
+        to try again. If the API key is another account's, it says so and unlocks nothing.
         """
         desk = self.desk
         if desk is None or (intents := desk.intents) is None:
@@ -309,7 +309,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             self._lock_changed()
 
     def _lock_changed(self) -> None:
-        """Show it at once, behind a dialog and in one: the dialog's button is refused from now on."""
+        """Show the lock at once, also in and behind a dialog, whose button is refused from now on."""
         self.refresh_header()
         self._published(None)
 
@@ -347,7 +347,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
     # Actions of every screen
 
     def _take_settings(self, settings: UiSettings) -> None:
-        """Use settings with those of their keys that can be taken, and note why the others cannot."""
+        """Use settings with their valid keys, and note why other keys are invalid."""
         own = profile_bindings(settings.keys)
         self.settings, self._key_troubles = replace(settings, keys=own.taken), own.troubles
 

@@ -50,7 +50,7 @@ class Hit(NamedTuple):
 
 
 class PageDialog(DimmingScreen[None]):
-    """A page; `/` searches within it without regard to case, and `n` and `N` go from hit to hit."""
+    """A page; `/` searches within it ignoring case, and `n` and `N` go from hit to hit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "back", "End the search, then close"),

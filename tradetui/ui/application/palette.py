@@ -1,14 +1,12 @@
-"""The command palette: every action of the screen by name, and what has no key: mouse, configuration and themes.
+"""The command palette: every action of the screen by name, and commands without a key: mouse, configuration and themes.
 
-A configuration that is read again counts at once where it is stricter; looser limits wait for a restart.
+Stricter limits of a configuration that is read again apply at once; looser ones wait for a restart.
 
-The two lists for going elsewhere: the screens of this account, and the profiles, each of which is an account.
+Also the lists of this account's screens and of the profiles, each of which is an account. A profile is shown with host,
+UID and mode, so that nobody opens live trading by mistake for a demo.
 
-Each profile is named with host, UID and mode, so that nobody opens live trading for a demo.
-
-The help dialog: every key and its action, every figure of the header bar, and notes; typing filters the lines.
-
-`help_lines` collects the lines for the screen that is open, and `HelpDialog` shows those that match what is typed.
+Also the help dialog: every key and its action, every figure of the header bar, and notes; typing filters the lines.
+`help_lines` collects the lines for the open screen, and `HelpDialog` shows the matching ones.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ class PaletteEntry(NamedTuple):
 
 
 class Actions(Provider):
-    """Offers everything that the open screen can do, whatever key it has, and what has no key."""
+    """Offers every action of the open screen, with any key, and the commands without a key."""
 
     async def discover(self) -> Hits:
         for entry in self._entries():
@@ -106,7 +104,7 @@ def actions() -> type[Provider]:
 
 
 def offered_actions(changed_keys: Mapping[str, str], screen: KeyedScreen) -> Iterator[tuple[Action, str, str | None]]:
-    """Every action with its keys and why it can do nothing now; none that creates where nothing is ever created."""
+    """Yield every action with its keys and why it can do nothing now; without creation if the account never creates."""
     for action in Action:
         reason = screen.reason(action)
         if action is not Action.CREATE or reason is None:
@@ -130,7 +128,7 @@ async def _reload(app: App[Any]) -> None:
         notify(app, f"The configuration was not taken: {problem}", severity="error", seconds=READ_S)
         return
     _apply(trading_app, result)
-    # In one message, since a message hides those before it.
+    # One message, because a message hides the one before.
     if sentences := _sentences(result):
         is_warning = result.reopens or result.needs_restart
         notify(app, " ".join(sentences), severity="warning" if is_warning else "information", seconds=READ_S)
@@ -221,7 +219,7 @@ async def ask_for_screen(screen: DeskScreen) -> None:
 
 
 async def ask_for_profile(app: App[Any]) -> None:
-    """Show the profiles with what their configuration says now, and open the chosen one."""
+    """Show the profiles with their present configuration, and open the chosen one."""
     trading_app = cast(TradingApp, app)
     profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
     summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
@@ -236,7 +234,7 @@ async def ask_for_profile(app: App[Any]) -> None:
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
-    """A profile's line; of the open one, what its desk knows, which may be more than its configuration says."""
+    """Return a profile's line; the open profile's desk may know more than its configuration."""
     if inline:
         summary = profile.summary()
     else:
@@ -264,7 +262,7 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
         rows.append(row)
         if not summary.trouble:
             sound.append(row)
-    # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
+    # An error sentence may be long; the figures of the other profiles stay aligned nevertheless.
     name_width = max((cell_len(row[0]) for row in rows), default=0)
     widths = [name_width, *(max((cell_len(row[column]) for row in sound), default=0) for column in range(1, 5))]
     return [
@@ -273,7 +271,7 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
     ]
 
 
-_BESIDE_LINES: Final = 10  # cells of the dialog and its frame beside the lines
+_BESIDE_LINES: Final = 10  # cells of the dialog and its frame besides the lines
 _NARROWEST: Final = 12  # the fewest cells of a key's description
 
 

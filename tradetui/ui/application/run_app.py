@@ -1,8 +1,8 @@
 """Runs the application in a terminal, which is restored however the program ends.
 
-A signal, or a terminal that is gone, ends the program within a second: it must not go on trading unseen.
+A signal, or the loss of the terminal, ends the program within a second: it must not keep trading unseen.
 
-Pictures of the running application without a terminal: SVG, or plain text.
+Also makes pictures of the running application without a terminal: SVG, or plain text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tradetui.ui.key_bindings.profile_bindings import is_key_name
 from tradetui.wire.text import scrub
 
 THREAD_TURN_S: Final = 0.001
-"""The longest wait of the threads that read keys and write the screen for the interpreter; Python's is 5 ms."""
+"""The longest time that the threads reading keys and writing the screen wait for the interpreter; Python's is 5 ms."""
 GRACE_S: Final = 0.7  # seconds for the polite exit, the desk's own ending included
 RESTORING_S: Final = 0.1
 """Seconds for restoring in the hard exit: a terminal that takes no bytes must not keep the process."""
@@ -38,7 +38,7 @@ ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
 RESTORE: Final = (
     b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 )
-"""Ends what Textual's driver began: pastes, mouse, the keys of kitty, the other screen, the hidden cursor, focus."""
+"""Undoes the modes of Textual's driver: pastes, mouse, kitty's keys, the other screen, the hidden cursor, focus."""
 _HUNG_UP: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 _log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ async def _until_end(app: TradeApp) -> None:
 
 
 class TerminalGuard:
-    """Ends the application as soon as a signal or the loss of the terminal says so: politely first, then by force."""
+    """Ends the application on a signal or the loss of the terminal: politely first, then by force."""
 
     def __init__(self, app: TradeApp) -> None:
         self._app = app

@@ -1,6 +1,6 @@
-"""What this program changes in Textual's application: keys come in turn, styles are read once, a crash tells no secret.
+"""This program's changes to Textual's application: keys come in turn, styles are read once, a crash reveals no secret.
 
-It knows no desk. Whatever else than the first screen the application overrides stands here, with the reason.
+It knows no desk. Every override of Textual's application is here with its reason, except those for the first screen.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _ASCII: Final = AsciiFilter()
 
 class TextualApp(App[None], inherit_bindings=False):
     def __init__(self, *, has_utf8: bool) -> None:
-        """Without `has_utf8` every character outside ASCII is replaced by one of it."""
+        """Create the application; without `has_utf8` every character outside ASCII is replaced by an ASCII one."""
         silence_textual_log()
-        # no-color.org lets the variable count when it is not empty; Textual lets an empty one count too.
+        # By no-color.org the variable counts if it is not empty; Textual also counts an empty one.
         without_colours = bool(os.environ.get("NO_COLOR"))
         if not without_colours:
             os.environ.pop("NO_COLOR", None)
-        # Without colours means none: Textual's greys are colours too, and black on black where the terminal's own
-        # colours are chosen.
+        # Textual's greys are colours too, and black on black with the terminal's own colours, so they are removed
+        # as well.
         super().__init__(ansi_color=True if without_colours else None)
         self._has_utf8 = has_utf8
         self.animation_level = "none"
@@ -52,7 +52,7 @@ class TextualApp(App[None], inherit_bindings=False):
             self.register_theme(theme)
         self.key_order = KeyOrder(self, self._dispatch_key)
         self.failure: str | None = None
-        """Why the program failed, or the chosen account could not be opened; None where neither is so."""
+        """Why the program failed, or why the chosen account could not be opened; None if neither happened."""
 
     def postpone_garbage(self) -> None:
         """Collect no garbage before the start is over."""
@@ -65,7 +65,7 @@ class TextualApp(App[None], inherit_bindings=False):
         """Called for every key and paste that comes from the terminal."""
 
     async def on_event(self, event: events.Event) -> None:
-        """Queue keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
+        """Queue keys one after the other; keys that work in dialogs, such as the lock's, skip the queue."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
@@ -103,14 +103,14 @@ class TextualApp(App[None], inherit_bindings=False):
 
     async def on_key(self, event: events.Key) -> None:
         """Run a key's binding if no widget took the key, or have the screen show that it does nothing."""
-        event.prevent_default()  # Textual's own method would look for the binding once more
+        event.prevent_default()  # Textual's own method would look for the binding again
         if not await self._check_bindings(event.key) and isinstance(self.screen, KeyedScreen):
             self.screen.say_unbound(event)
 
     # Colours and styles
 
     def set_first_theme(self, name: str) -> None:
-        """Set a theme before anything is parsed: a later change parses every style once more."""
+        """Set a theme before styles are parsed: a later change parses every style again."""
         theme = next(theme for theme in THEMES if theme.name == name)
         if theme.ansi:
             self.theme = name  # the theme of the terminal's own colours changes more than styles
@@ -160,7 +160,7 @@ class TextualApp(App[None], inherit_bindings=False):
         return BoundedInputDriver if driver_class is LinuxDriver else driver_class
 
     def switch_mouse(self, *, on: bool) -> None:
-        """Take the mouse, or leave it to the terminal, also after a suspension; nothing without a terminal."""
+        """Take the mouse, or leave it to the terminal, also after a suspension; no effect without a terminal."""
         driver = self._driver
         if not isinstance(driver, LinuxDriver) or driver._mouse == on:
             return

@@ -1,1 +1,1 @@
-"""Dialogs: each a modal screen of one idea."""
+"""Dialogs, each a modal screen for one purpose."""

@@ -1,8 +1,7 @@
 """The base of dialogs that nobody may answer by accident: the button that arms, the keys, and the lock of trading.
 
-The screen of every dialog, which dims the screen behind it.
-
-Small dialogs: lines to read, and questions for a choice, a text, or yes or no; the safe answer has the focus.
+Also the screen of every dialog, which dims the screen behind it, and small dialogs: lines to read, and questions for a
+choice, a text, or yes or no. The safe answer has the focus.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ Result = TypeVar("Result")
 
 
 class DeliberateButton(Button):
-    """Enter presses it only where the focus was painted here before, and not together with another key.
+    """A button that Enter presses only if the focus was already painted on it, and not together with another key.
 
     `refuses_held` is whether a held Enter presses nothing either, as for every button that sends.
     """
@@ -130,7 +129,7 @@ class DeliberateButton(Button):
 
     def _note_painted(self) -> None:
         if self.has_focus:
-            # A message has the time of the clock that keys are read by.
+            # A message has a time of the same clock as keys.
             self._painted_at = Message().time
 
     def action_press(self) -> None:
@@ -151,9 +150,9 @@ def with_unlock_binding(reasons: Iterable[str], changed_keys: Mapping[str, str])
 
 
 class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
-    """Cancel is left and has the focus, so that Enter presses it; Tab then Enter presses the other button.
+    """Cancel is on the left and has the focus, so that Enter presses it; Tab then Enter presses the other button.
 
-    Only the line under both says why the other one is off. Esc cancels.
+    Only the line below them shows why the other button is off. Esc cancels.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Cancel")]
@@ -165,7 +164,10 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     def buttons(
         self, action: str, *, cancel: str = "Cancel", ready: bool = True, harmless: bool = False
     ) -> ComposeResult:
-        """Both buttons and their line: `ready` enables the other one, `harmless` says that nothing is sent or lost."""
+        """Both buttons and the line below them.
+
+        `ready` enables the other button; `harmless` means that it sends and loses nothing.
+        """
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
             variant: ButtonVariant = "primary" if harmless else "error"
@@ -298,7 +300,7 @@ class ChoiceDialog(ListDialog[int | None]):
 
 
 class TextDialog(DimmingScreen[bool]):
-    """Returns whether it was done. `work` returns a sentence to show; its error is shown, and the dialog asks again."""
+    """Returns whether `work` succeeded. It returns a sentence to show; an error is shown, and the dialog asks again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(False)", "Cancel")]
     AUTO_FOCUS = "Input"

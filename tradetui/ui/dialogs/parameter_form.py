@@ -23,8 +23,8 @@ from tradetui.ui.safe_text import sanitized
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     """Boxes, each with a line for its error, two buttons, and below them the rule of the focused box.
 
-    Each form lays out its boxes and buttons, says in `check` what is wrong, and returns its result in `confirm`. This
-    class calls `check` at the start and whenever a text or the focus changes; Enter in a box confirms what passes it.
+    Each form lays out its boxes and buttons, shows errors in `check`, and returns its result in `confirm`. This class
+    calls `check` at the start and whenever a text or the focus changes; Enter in a box confirms if there is no error.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +62,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         return {(box.id or "").removeprefix("field-"): box.value for box in boxes}
 
     def show_problem(self, line_id: str, problem: Content) -> Static:
-        """Write the error under a box, or close its line; returns the line, for the form to say how high it is."""
+        """Write the error under a box, or hide its line; return the line, whose height the form sets."""
         line = self.query_one(f"#{line_id}", Static)
         line.update(problem)
         line.display = bool(problem.plain)
@@ -91,7 +91,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         self.check()
 
     def is_typed_in(self, box_id: str) -> bool:
-        """Whether somebody is typing in a box, whose incomplete text is not called wrong yet."""
+        """Whether a person is typing in a box, whose incomplete text is not called wrong yet."""
         return self._typed_in == box_id
 
     @on(Input.Changed)

@@ -1,6 +1,6 @@
-"""The dialogs that choose what a table shows: its columns, the column that sorts its rows, their dates and symbols.
+"""The dialogs that choose a table's columns, its sort column, and the dates and symbols of its rows.
 
-The dialog that writes a table's rows to a file of a chosen format.
+Also the dialog that writes a table's rows to a file of a chosen format.
 """
 
 from __future__ import annotations
@@ -315,7 +315,7 @@ class ExportDialog(DeliberateDialog[str | None]):
 def export_dialog(
     desk: Desk | None, rows: RowSource[RowT], columns: Sequence[Column[RowT]], file_stem: str, title: str
 ) -> ExportDialog:
-    """The dialog that writes these rows as they are now, whatever comes in later."""
+    """Return the dialog that writes these rows as they are now, without later ones."""
     if isinstance(rows, SelfOrdering):
         rows = rows.whole()
     now = datetime.now(UTC) if desk is None else utc_moment(desk.clock.wall_ms()).astimezone(desk.zone)

@@ -1,8 +1,6 @@
 """The bar at the top: whose money it is, what may be done, the account's worth and the link, in one or two lines.
 
-What the header bar says of an open session: whose money it is, what may be done, what it is worth, and the link.
-
-A figure that is not known is `—`, and one that is read no more has no colours: somebody may trade on it.
+An unknown figure is `—`, and a figure that is no longer read has no colours, so that nobody trades on it.
 """
 
 from __future__ import annotations
@@ -55,9 +53,9 @@ def header_lines(terminal_height: int) -> int:
 
 
 class Figure(NamedTuple):
-    """One figure of the bar with its label; where room is short, those of the greatest `rank` go first.
+    """One figure of the bar with its label; if room is short, figures of the highest `rank` are dropped first.
 
-    `short` is its shorter form where it does not fit as a whole; nothing if empty.
+    `short` is its shorter form if the whole does not fit; empty means that it is dropped.
     """
 
     rank: int
@@ -108,7 +106,7 @@ class HeaderBar(Widget):
     def show(self, urgent: tuple[object, ...], now: float, content: HeaderContent) -> None:
         """Update the bar: at once if `urgent` has changed, else every few seconds.
 
-        The account's worth is always the present one, since the panels below show sums of the same rows.
+        The account's worth is always the present one, because the panels below show sums of the same rows.
         """
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
             shown = self.shown._replace(worth=content.worth)
@@ -151,7 +149,7 @@ def _spread(left: list[Part], figures: tuple[Figure, ...], width: int) -> list[P
 
 
 def fitting_figures(figures: Sequence[Figure], width: int) -> list[Figure]:
-    """The figures of the least rank that fit beside each other, in their order."""
+    """Return the figures of the lowest rank that fit side by side, in order."""
     fitting: dict[int, Figure] = {}
     room = width + _GAP
     for index, figure in sorted(enumerate(figures), key=lambda entry: entry[1].rank):
@@ -227,7 +225,7 @@ def account_of(desk: Desk) -> str:
 
 
 def alarm_of(desk: Desk, key_named: Callable[[Action], str]) -> str:
-    """A journal that is lost or fails, a lock hidden from others, or the lock of an open intent in any state.
+    """Return the alarm of a lost or failing journal, of a lock hidden from other sessions, or of an open intent's lock.
 
     The key that shows or mends it follows; `key_named` gives the key of a binding.
     """
@@ -275,9 +273,9 @@ def worth_of(totals: Totals, today: Figure) -> tuple[Figure, ...]:
 
 
 def today_of(today: TodayResult | None, zone: tzinfo = UTC, unknown_because: str = "") -> Figure:
-    """Today's result, amount and per cent, ? where funding is not in it; — is unknown, with the reason where it fits.
+    """Return today's result, amount and per cent; `?` if it lacks funding; `—` if unknown, with the reason if it fits.
 
-    Where nothing was sampled when the day began, it says from when on the result is, in the place of the per cent.
+    If there was no sample when the day began, the start of the result replaces the per cent.
     """
     if today is None:
         short = (_label("today"), (UNKNOWN, ""))
@@ -303,9 +301,9 @@ def _worth_label(totals: Totals) -> str:
 
 
 def link_of(link: ConnectionStatus, state: LinkState, *, is_halved: bool) -> tuple[Figure, ...]:
-    """Link and latency, clock offset, and the calls made in a minute of those that an address may make.
+    """Return link and latency, clock offset, and the calls of a minute beside the address's limit.
 
-    `is_halved` says that the exchange refused a call as one too many (HTTP 429), and that fewer are made since.
+    `is_halved` is set after the exchange refused a call as one too many (HTTP 429): then fewer are made.
     """
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     if state is LinkState.DOWN:

@@ -1,4 +1,4 @@
 """Requests that change the account: reversals, creations, and the journal of the steps of both.
 
-Every way to send something leads through this room. The application opens its screens and dialogs.
+Every request that changes the account starts in this package. The application opens its screens and dialogs.
 """

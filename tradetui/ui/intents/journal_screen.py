@@ -1,10 +1,9 @@
-"""The journal on the screen: everything the account was asked to do, with its outcome, and the deliberate release.
+"""The journal on the screen: every intent of the account with its outcome, and its deliberate release.
 
-An intent is a reversal or a creation; the journal has each step of it. Enter shows all steps of one.
+An intent is a reversal or a creation; the journal has each of its steps, and Enter shows them.
 
-The dialogs in which a trader ends what the journal locks: an unknown outcome, a lost part, a failed write.
-
-A release and a loss are accepted only once a word was typed, and only the journal is written: nothing is sent.
+Also the dialogs that end a lock of the journal: an unknown outcome, a lost part, a failed write. A release and a loss
+are accepted only after a word was typed. They only write the journal and send nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ class WordDialog(DeliberateDialog[Result], Generic[Result]):
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        """Focus what is missing, else the button; never Cancel, where the next Enter would lose what was typed."""
+        """Focus the missing field, else the button; never Cancel, where the next Enter would lose the typed text."""
         missing = self.missing()
         others = [box for box in missing if box != event.input.id]
         self.query_one(f"#{[*others, *missing, 'confirm'][0]}").focus()
@@ -327,7 +326,7 @@ class JournalScreen(RecordsScreen[Intent]):
 
     @work(exit_on_error=False)
     async def action_release(self) -> None:
-        """Ask for the reason of a release, unless it could not be released now: nobody types one in vain."""
+        """Ask for the reason of a release, unless it cannot be released now: then no one types in vain."""
         desk, intent = self.desk, self._table.cursor.record
         if desk is None or desk.execution is None or intent is None:
             return
@@ -346,7 +345,7 @@ class JournalScreen(RecordsScreen[Intent]):
 
     @staticmethod
     def _release_dialog(intent: Intent) -> ReleaseDialog:
-        """What a creation is to be followed by is its own caution; an intent that has ended left only a doubt."""
+        """Return the dialog; a creation's next step is its own caution, and an ended intent has left only a doubt."""
         next_step = intent.details.get("next")
         ends_doubt = not next_step and intent.state in ENDED
         caution = str(next_step or (DOUBT_CAUTION if ends_doubt else CAUTION))

@@ -1,1 +1,1 @@
-"""What is typed: the registry of key bindings behind help, footer, palette and manual, the queue of keys, and a box."""
+"""Keys and typed text: the registry behind help, footer, palette and manual, the queue of keys, and a text box."""

@@ -1,10 +1,10 @@
 """Keys that arrive together reach the application one by one, each after the previous one is fully handled.
 
-Textual gives every key to the widget that has the focus at that moment, while the key before may still be on its way
+Textual gives every key to the widget that has the focus at that moment, while the previous key may still be on its way
 to the handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, would then
 be lost or change their order, and Enter could press another button than the one the trader saw.
 
-The box for one line of text: a paste is inserted whole, or a notice says that it was not.
+Also the box for one line of text: a paste is inserted whole, or a notice says that it was not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TypedInput: TypeAlias = events.Key | events.Paste
 BURST_GAP_S: Final = 0.03
-"""Keys that follow each other faster were not pressed one after the other by a person who looked."""
+"""Keys that follow each other faster were not pressed by a person who looked at each result."""
 PAINT_FIRST_S: Final = 0.02
 """How long a key's paint has the interpreter for itself, while no other key waits: a little more than one frame.
 
@@ -35,16 +35,16 @@ Painted lines are written by a thread of Textual's, which would wait for the pas
 """
 HELD_S: Final = 0.75  # the longest gap between repeats of a held key, of which the first is the longest
 LONGEST_S: Final = 1.0
-"""The longest wait of keys for the handler of the one before; then they go on, since it may be waiting for them."""
+"""The longest wait of keys for the handler of the previous one; it may itself be waiting for them."""
 ROUNDS: Final = 3
 """Passes through the queues: the key itself; the messages its handlers post; the messages that follow from those."""
 MOST_WAITING: Final = 2_000
 """Keys that may wait: more than the longest text that a box takes."""
-MOST_ROUNDS: Final = 12  # passes after which the next key goes on though the focus keeps moving
+MOST_ROUNDS: Final = 12  # passes after which the next key proceeds although the focus keeps moving
 
 
 class _QueuedKey(NamedTuple):
-    """A key and how it came: the seconds since the one before, and whether that was the same key."""
+    """A key, the seconds since the previous one, and whether that was the same key."""
 
     event: TypedInput
     gap_s: float
@@ -52,10 +52,10 @@ class _QueuedKey(NamedTuple):
 
 
 class KeyOrder:
-    """The queue of keys; `current` is being handled, `gap_s` the seconds since the one before.
+    """The queue of keys; `current` is being handled, `gap_s` is the seconds since the previous one.
 
-    `is_repeated` says whether that one was the same key. Times are those at which a key was read from the terminal, by
-    the clock of Textual's messages.
+    `is_repeated` is whether that was the same key. Times are when a key was read from the terminal, by the clock of
+    Textual's messages.
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[TypedInput], Awaitable[None]]) -> None:
@@ -127,7 +127,7 @@ class KeyOrder:
                 await self._key_waits.wait()
 
     async def _wait_until_handled(self) -> None:
-        """Pass through the queues until the focus has stood still for `ROUNDS` rounds, or the time is up."""
+        """Pass through the queues until the focus was unchanged for `ROUNDS` rounds, or the time is up."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_S):
                 quiet_rounds = 0
@@ -177,7 +177,7 @@ class LineBox(Input):
         self.max_length, self.cursor_blink = LONGEST_TEXT, False
 
     def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()  # Textual's own method keeps the first line alone
+        event.prevent_default()  # Textual's own method keeps only the first line
         event.stop()
         if text := one_line(event.text):
             self.replace(text, *self.selection)

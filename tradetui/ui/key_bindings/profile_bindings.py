@@ -1,6 +1,6 @@
-"""The bindings of a session in Textual's form: which of the profile's own keys are in force, and those of each screen.
+"""The bindings of a session in Textual's form: the profile's valid keys, and the keys of each screen.
 
-A key of the profile that cannot be taken is left out, and the reason is kept to be shown.
+An invalid key of the profile is left out, and its reason is kept to be shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"}
 
 
 class KeyTrouble(NamedTuple):
-    """A line of the profile's `keys` that is not taken: its id, the reason, and the remedy."""
+    """An invalid line of the profile's `keys`: its id, the reason, and the remedy."""
 
     id: str
     rule: str
@@ -39,9 +39,9 @@ class ProfileBindings(NamedTuple):
 
 
 def profile_bindings(changed: Mapping[str, str]) -> ProfileBindings:
-    """A profile's own keys, if they name a binding, exist, and belong to no other binding of the screen.
+    """Return a profile's own keys that name a binding, exist, and belong to no other binding of the screen.
 
-    A key that is not taken leaves the built-in keys in force, for both where two bindings want one key.
+    An invalid key leaves the built-in keys in force, for both bindings if two want the same key.
     """
     taken: dict[str, str] = {}
     troubles: list[KeyTrouble] = []

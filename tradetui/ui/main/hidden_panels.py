@@ -1,6 +1,6 @@
-"""The panels that have no room on the screen, in one line or a few: the key, the number of rows and a headline of each.
+"""The panels without room on the screen, in one line or a few: the key, the number of rows and a headline of each.
 
-A trader with a small terminal still sees there what may cost money, so free margin and alerts are shortened last.
+A trader with a small terminal still sees where money is at risk, so free margin and alerts are shortened last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
 _KEPT_WHOLE: Final = ("alerts", TableName.ACCOUNTS)
 _LOWEST_TERMINAL: Final = 8  # the fewest lines of a terminal that shows these lines
-_SHORTEST_HEADLINE: Final = 8  # cells of a headline below which it says nothing
+_SHORTEST_HEADLINE: Final = 8  # cells below which a headline is useless
 
 
 class HiddenPanels(Widget):
@@ -47,9 +47,9 @@ class HiddenPanels(Widget):
         self._headlines: dict[str, tuple[object, str]] = {}
 
     def show(self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, spare: int) -> None:
-        """Show these panels, and after them the unread alerts, in `spare` lines at most, none on a low terminal.
+        """Show these panels, then the unread alerts, in at most `spare` lines, none on a low terminal.
 
-        They are repainted only if their text changes. Without a desk the headlines of the one before are forgotten.
+        They are repainted only if their text changes. Without a desk the earlier headlines are forgotten.
         """
         if desk is None:
             self._headlines.clear()
@@ -116,7 +116,7 @@ class HiddenPanels(Widget):
 
 
 class PanelSummary(NamedTuple):
-    """What a line says of one panel: `key` opens it, `has_trouble` marks one whose rows are old or failed."""
+    """The summary of one panel: `key` opens it, `has_trouble` marks one whose rows are old or failed."""
 
     name: str
     key: str
@@ -136,7 +136,7 @@ class PanelSummary(NamedTuple):
         return self.headline[:1].isdigit()
 
     def text(self, headline_cells: int | None = None) -> str:
-        """Label and headline; the headline is cut to `headline_cells`, or left out where it would say nothing."""
+        """Return label and headline; the headline is cut to `headline_cells`, or left out if too little remains."""
         headline = self.headline
         if headline_cells is not None and headline_cells < cells_of(headline):
             shortened = fitted(whole_parts(headline, headline_cells), headline_cells, right=False).rstrip()
@@ -149,14 +149,14 @@ class PanelSummary(NamedTuple):
 
 
 class SummaryText(NamedTuple):
-    """What stands in a line for a panel: its label, and as much of its headline as there is room for."""
+    """The text for one panel in a line: its label, and as much of its headline as fits."""
 
     panel: PanelSummary
     text: str
 
 
 def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[list[SummaryText]]:
-    """The panels' texts in `lines` lines at most: whole ones if they fit, else all in one, shortened.
+    """Return the panels' texts in at most `lines` lines: whole ones if they fit, else all in one, shortened.
 
     Numbers of rows are left out, the last first, before a headline is cut.
     """

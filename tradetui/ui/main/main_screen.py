@@ -63,7 +63,7 @@ class VanishedPosition:
 
     @property
     def sentence(self) -> str:
-        """Why the key that was pressed acts on no row; empty where no position has closed."""
+        """Return why the pressed key acts on no row; empty if no position has closed."""
         if self.position is None:
             return ""
         name = f"{self.position.symbol} {self.position.shown_leg.upper()}"
@@ -118,7 +118,7 @@ class MainScreen(TableScreen):
         self.set_focus(self.table)
 
     def _compositor_refresh(self) -> None:
-        # A screen that is still being composed would be drawn, thrown away, and drawn again.
+        # A screen that is still being composed would be drawn, discarded, and drawn again.
         if not self.app._batch_count:
             super()._compositor_refresh()
 
@@ -194,7 +194,7 @@ class MainScreen(TableScreen):
         notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed[FeedRow] | None) -> None:
-        """Note a change and paint it with all others of the same moment; None means ages alone.
+        """Note a change and paint it with all others of the same moment; None means that only ages changed.
 
         Behind another screen changes are painted once a second.
         """
@@ -204,7 +204,7 @@ class MainScreen(TableScreen):
             self._area.unpainted.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
                 self.app.screen.follow(feed.name, self._area.rows_of(desk, feed.name))
-        # Behind a dialog every paint would draw the dialog anew as well: the next second paints what is new.
+        # Behind a dialog every paint would draw the dialog again too, so the next second paints the changes.
         if feed is None or self.app.screen is self:
             self.paint_soon()
 
@@ -304,7 +304,7 @@ class MainScreen(TableScreen):
 
     def refuses(self, textual_action: str) -> bool:
         if textual_action == Action.REVERSE.textual_action:
-            self.resume()  # numbers that stand still must not be traded on
+            self.resume()  # nobody may trade on figures that stand still
         return super().refuses(textual_action)
 
     # Layout
@@ -313,7 +313,7 @@ class MainScreen(TableScreen):
         revealed = self._area.rearrange(self.app.size, self.focused_panel)
         self._show_hidden(self.desk)
         self.set_paces()
-        # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
+        # A newly visible panel is painted even while others stand still: its rows would be older than theirs.
         if self.desk is not None:
             self._area.paint(self.desk, revealed)
         self.paint_soon()

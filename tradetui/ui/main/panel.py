@@ -1,12 +1,11 @@
-"""One panel: the table of a feed, in a border whose title says how many rows there are and how old they are.
+"""One panel: the table of a feed, in a border whose title has the number of rows and their age.
 
-Rows that are old or were not read lose their colours, and an empty panel says why it is empty.
+Rows that are old or were not read lose their colours, and an empty panel shows why it is empty.
 
-Which panels a terminal of a given size shows, and where each of them stands: pure arithmetic in cells.
-
-A small terminal shows one panel, a larger one three, a large one all five. Each panel wants a line for every row and
-cells for every column. Five panels can be arranged in several ways: the arrangement that shows most of their content is
-taken. Positions count most, because money is lost there.
+Also the arithmetic of which panels a terminal of a given size shows, and where. A small terminal shows one panel, a
+larger one three, a large one all five. Each panel wants a line for every row and cells for every column. Of the
+possible arrangements of five panels, the one that shows most of their content is used. Positions count most, because
+money is lost there.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ LOWEST: Final = 9  # lines of a panel that shares the screen: border, titles, fi
 _LINES_OUTSIDE: Final = 4  # lines outside the panels: two of the header, one for the hidden panels and one for the keys
 _DEFAULT_THREE: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
 _REPLACES: Final[Mapping[str, str]] = {TableName.ACCOUNTS: TableName.POSITIONS, TableName.TRIGGERS: TableName.ORDERS}
-"""Where three panels are shown: which of the default ones a panel replaces when it gets the focus."""
+"""If three panels are shown: the default panel that a panel replaces when it gets the focus."""
 _WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 3, TableName.ORDERS: 2, TableName.FILLS: 2}
 """How much the content of a panel counts, 1 for the others."""
 _LOSS_BY_EMPTY_CELLS: Final = 8  # the loss of an arrangement all of whose cells stay empty, in the unit of the weights
@@ -91,13 +90,13 @@ _FIVE_IN_TWO_COLUMNS: Final = _side_by_side(
     _stack(TableName.ACCOUNTS, TableName.FILLS),
 )
 _TWO_COLUMNS_FROM: Final = 240
-"""Cells across from which five panels may stand in two columns: in fewer the right one would hide half its figures."""
+"""Cells across from which five panels may be in two columns: in fewer the right one would hide half its figures."""
 
 
 def panels_shown(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> tuple[str, ...]:
-    """The panels for a terminal: as many as have room, the focused one alone on a small terminal or when zoomed.
+    """Return the panels for a terminal: as many as fit, only the focused one on a small terminal or when zoomed.
 
-    `before` are the panels shown so far: where three fit, focusing one of them moves nothing.
+    `before` are the panels shown so far: if three fit, focusing one of them moves nothing.
     """
     room = height - _LINES_OUTSIDE
     if zoomed or room < 3 * LOWEST - 1:
@@ -128,10 +127,10 @@ def regions(shown: Sequence[str], width: int, height: int, needs: Mapping[str, P
 
 
 def divide(total: int, most: Sequence[int], least: Sequence[int], *, favours_first: bool) -> list[int]:
-    """Divide lines or cells among parts: to each its least, then equal amounts up to its most; the rest to the last.
+    """Divide lines or cells among parts: each gets its least, then equal amounts up to its most, the last the rest.
 
     With `favours_first` the first part gets its most before any other gets more than its least. If there is no room for
-    the least of all, they are cut alike.
+    the least of all, they are cut in proportion.
     """
     if total < sum(least):
         edges = [total * sum(least[:number]) // max(1, sum(least)) for number in range(len(least) + 1)]
@@ -172,7 +171,7 @@ def _placed(part: ArrangementPart, region: Region, needs: Mapping[str, PanelNeed
 
 
 def _need(part: ArrangementPart, needs: Mapping[str, PanelNeed]) -> PanelNeed:
-    """The size that a part could use; a panel whose need is not known gets the least that is of use."""
+    """Return the size that a part could use; a panel of unknown need gets the least useful size."""
     if isinstance(part, str):
         return needs.get(part, PanelNeed(LOWEST, NARROWEST))
     children = [_need(child, needs) for child in part.parts]
@@ -189,7 +188,7 @@ def _holds_positions(part: ArrangementPart) -> bool:
 
 
 def _worth(placed: Mapping[str, Region], needs: Mapping[str, PanelNeed]) -> float:
-    """The visible part of the panels' content by weight, less the cells that stay empty."""
+    """Return the visible part of the panels' content by weight, minus the cells that stay empty."""
     worth, empty_cells, all_cells = 0.0, 0, 0
     for name, (_, _, width, height) in placed.items():
         need = _need(name, needs)
@@ -203,12 +202,12 @@ def _worth(placed: Mapping[str, Region], needs: Mapping[str, PanelNeed]) -> floa
 READING: Final = "reading …"
 _BORDER: Final = 2
 NOT_READ: Final = "not read"
-"""Shown in every panel while the exchange refuses the whole account; the reason is above all of them."""
+"""Shown in every panel while the exchange refuses the whole account; the reason is above all panels."""
 _UNREADABLE: Final = "Rows from the exchange cannot be read, so this list is not complete.\ntradetui doctor says more."
 
 
 class PanelReading(NamedTuple, Generic[FeedRowT_co]):
-    """A feed as it stands at a moment; `rows` are those of the panel's view, `error` says why they are not read."""
+    """A feed at one moment; `rows` are those of the panel's view, `error` is why they are not read."""
 
     feed: Feed[FeedRowT_co]
     now: float
@@ -231,7 +230,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.dates: DateFilter | None = None
         self._dates_title = ""
         self.in_other_view = False
-        self._shown_generation = (False, -1)  # whether of the other view, and the generation of the rows
+        self._shown_generation = (False, -1)  # whether it is the other view, and the generation of the rows
         self._sentence: Static | None = None  # made with the first sentence
         self._shown_sentence = ""
         self._shown_trouble = READING
@@ -273,7 +272,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def reaches(self, dates: DateFilter) -> bool:
         """Whether the rows reach back to the beginning of the dates.
 
-        The other view of triggers holds those that wait, all of which are known, and the history none.
+        The other view of triggers has the waiting ones, all of which are known; the history has none.
         """
         shows_all_waiting = self.kind.name == TableName.TRIGGERS and self.in_other_view
         return shows_all_waiting or dates.begins_within(list(loaded_rows(self.table.model.source)))
@@ -296,7 +295,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             self.table.set_source(rows)
 
     def _use_default_columns(self, rows: Iterable[FeedRowT_co]) -> None:
-        """Choose columns by the rows, unless somebody chose them."""
+        """Choose columns by the rows, unless a person chose them."""
         columns = self.kind.default_columns(rows)
         before = self.table.default_columns
         if columns != before:
@@ -330,7 +329,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.set_class(False, "-trouble")
         self.table.set_live(True)
         self.table.set_source(NO_ROWS)
-        self.table.cursor.take_vanished()  # the row did not end: its account is not looked at any more
+        self.table.cursor.take_vanished()  # the row did not end: its account is no longer shown
         self._entitle("", "")
         self._say("")
         self.add_class("-empty")
@@ -369,7 +368,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             self._say(self._why_empty(reading))
 
     def _why_empty(self, reading: PanelReading[FeedRowT_co]) -> str:
-        """The sentence in place of rows; it never says that there are none if they could not be read."""
+        """Return the sentence in place of rows; it never says that there are none if they could not be read."""
         snapshot, error = reading.feed.snapshot, reading.error
         if reading.rows.count:
             return self._why_none_of(reading.rows.count)
@@ -412,7 +411,7 @@ def has_trouble(feed: Feed[FeedRowT_co]) -> bool:
 
 
 def coarse_age(seconds: float) -> str:
-    """An age in steps, since a title that changes every second is repainted every second: 10 s, minutes, hours."""
+    """Format an age in steps (10 s, minutes, hours), because each change of a title repaints it."""
     if seconds >= 3600:
         return f"{int(seconds // 3600)} h"
     if seconds >= 60:

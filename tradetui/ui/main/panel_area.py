@@ -1,6 +1,6 @@
-"""The five panels on the main screen: which of them are visible, and which rows they have yet to paint.
+"""The five panels on the main screen: which are visible, and whose rows are still to be painted.
 
-All lie in one container: containers within containers would each draw, cut and remember every line of theirs.
+All are in one container: nested containers would each draw, cut and cache all their lines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FEW_ROWS: Final = 2
 
 
 class PanelArea(Widget):
-    """Holds the panels, which cover it, so that it draws nothing of its own."""
+    """Holds the panels, which cover it, so that it draws nothing itself."""
 
     BLANK = True
 
@@ -43,7 +43,7 @@ class PanelArea(Widget):
         self._placing = _PanelLayout()
         self.zoomed = False  # whether one panel takes the whole screen
         self.unpainted: set[str] = set()
-        """The feeds whose newest rows are not painted; a hidden panel's stays in it until it is shown."""
+        """The feeds whose newest rows are not painted; that of a hidden panel stays here until it is shown."""
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class PanelArea(Widget):
         return revealed
 
     def follow_rows(self) -> None:
-        """Lay out again if a panel has gained or lost many rows since."""
+        """Lay out again if a panel has gained or lost many rows since the last layout."""
         laid_out = self._placing.needs
         if any(_is_worth_a_layout(self.panels[name].full_lines, laid_out[name].lines) for name in self.shown):
             self._take_needs()
@@ -74,11 +74,11 @@ class PanelArea(Widget):
 
     def use_preferences(self, preferences: ScreenPreferences) -> None:
         for name in self.panels.keys() & preferences.tables.keys():
-            # The list of all columns loads the interface's models, so only tables with a choice ask for it.
+            # The list of all columns imports the interface's models, so only tables with a choice use it.
             show_choice(self.panels[name].table, self.panels[name].kind, preferences.tables[name])
 
     def paint(self, desk: Desk, names: Iterable[str]) -> None:
-        """Show the newest rows of these panels, though the others may stand still."""
+        """Show the newest rows of these panels, even if the others stand still."""
         for name in names:
             self.unpainted.discard(name)
             reading = self._read(desk, name)
@@ -113,7 +113,7 @@ class PanelArea(Widget):
 
 
 def _is_worth_a_layout(lines: int, laid_out_lines: int) -> bool:
-    """Whether a panel's content has changed so much that the panels may jump: by more than a fifth, and a few rows."""
+    """Whether a panel's content changed enough for the panels to jump: by more than a fifth, and a few rows."""
     return abs(lines - laid_out_lines) > max(FEW_ROWS, laid_out_lines // 5)
 
 

@@ -1,4 +1,4 @@
-"""The first paint: whose money it is and what is permitted, before anything else is even imported."""
+"""The first paint: whose money it is and what is permitted, before anything else is imported."""
 
 from __future__ import annotations
 

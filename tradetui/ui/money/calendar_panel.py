@@ -1,7 +1,7 @@
 """The panel of the calendar: a month of days in weeks from Monday on, with the result of each day and week.
 
-A cell shows an amount as exactly as its width allows, but always its sign. A day without a result stays blank, and one
-of which fills are missing is marked.
+A cell shows an amount as exactly as its width allows, but always its sign. A day without a result is blank, and a day
+with missing fills is marked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TON
 
 DAYS_A_WEEK: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-SMALLEST_CELL: Final = 8  # the narrowest cell with an amount; in narrower ones, of four at least, is only its sign
+SMALLEST_CELL: Final = 8  # the narrowest cell with an amount; a narrower one, of at least four, has only its sign
 LARGEST_CELL: Final = 14
 _NARROWEST_CELL: Final = 4
 _NARROWEST_AMOUNT: Final = 5
@@ -81,7 +81,7 @@ class MonthGrid:
 
 
 def cell_width(room: int) -> int:
-    """The width of a day's cell; where amounts do not fit, weeks have no sums and days only their sign."""
+    """Return the width of a day's cell; if amounts do not fit, weeks have no sums and days only their sign."""
     if has_week_sums(room):
         return min(LARGEST_CELL, room // (DAYS_A_WEEK + 1))
     return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS_A_WEEK))
@@ -121,7 +121,7 @@ def _texts_from_longest(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
     else:
         yield f"{whole:+,}"
     for unit, letter in _UNITS:
-        # An amount that rounds up to the unit is written in it.
+        # An amount that rounds up to the unit is written in that unit.
         if abs(amount) >= unit * Decimal("0.9995"):
             yield f"{amount / unit:+.1f}{letter}"
             yield f"{amount / unit:+.0f}{letter}"
@@ -158,7 +158,7 @@ class CalendarPanel(Widget, can_focus=True):
         """Put the cursor on a day, and request its month if it is another."""
         before, self.day = self.month, day
         if self.month != before:
-            # Nothing is known of the month's days until it was read.
+            # Nothing is known of the month's days before they are read.
             self._grid, self._notes = MonthGrid(self.month, {}), ()
             self.post_message(self.MonthChanged())
         self.refresh()

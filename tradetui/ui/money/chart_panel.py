@@ -1,8 +1,7 @@
-"""The panel of a chart, drawn beside the loop so that no key waits for it, and again only if data or size changed.
+"""The panel of a chart, drawn off the event loop so that no key waits for it, and again only if data or size changed.
 
-The charts of a period as plain values, before anything is drawn: the curve of equity, or the bars of daily results.
-
-It imports no plotting library: `plot` draws them, `chart_panel` shows them.
+Also the charts of a period as plain values: the curve of equity, or the bars of daily results. It imports no plotting
+library: `plot` draws the charts, `chart_panel` shows them.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tradetui.wire.exchange_time import DAY_MS
 _ENOUGH_OF_THE_PERIOD: Final = 3
 """The curve is shown first if equity was sampled over at least a third of the period's days."""
 _LATE_PARTS: Final = 20
-"""The sentence below says since when equity is known if a twentieth of the period was over by then."""
+"""The sentence below shows since when equity is known if a twentieth of the period had passed by then."""
 _LONG_MS: Final = 14 * DAY_MS
 """For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 
@@ -90,7 +89,7 @@ class TitledChart:
 
 
 def shows_equity_first(results: PeriodResults) -> bool:
-    """Whether the curve of equity says more than the bars: it is known for a good part of the period."""
+    """Whether the curve of equity shows more than the bars, because it is known for a good part of the period."""
     curve = results.equity.curve
     if not curve or not results.days:
         return bool(curve)
@@ -102,7 +101,7 @@ def shows_equity_first(results: PeriodResults) -> bool:
 
 
 def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple[str, ...] = ()) -> TitledChart:
-    """The curve of equity, deposits and withdrawals taken out and marked; there is none where symbols are chosen."""
+    """Return the curve of equity without deposits and withdrawals, which are marked; none if symbols are chosen."""
     equity = results.equity
     part = "" if equity.time_weighted is None else f" {percent_points(equity.time_weighted, signed=True)} %"
     title = f"Equity without deposits, {USDT}{part}"
@@ -175,11 +174,11 @@ _INK_STYLES: Final[Mapping[ChartInk, str]] = {
     ChartInk.LOSS: "$loss",
 }
 DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
-"""Draws a chart of a width and a height, with or without UTF-8; raises ImportError where no library can."""
+"""Draws a chart of a width and a height, with or without UTF-8; raises ImportError without a library."""
 
 
 class ChartPanel(Widget, can_focus=True):
-    """A chart; a sparkline where it has no room or cannot be drawn; a sentence where there is nothing to draw."""
+    """A chart; a sparkline if it has no room or cannot be drawn; a sentence if there is nothing to draw."""
 
     def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
         """`inline` draws in the loop, without a thread."""
@@ -207,7 +206,7 @@ class ChartPanel(Widget, can_focus=True):
     @on(events.Resize)
     @on(events.Show)
     def _request_drawing(self) -> None:
-        """Have the chart drawn in the present size, unless that was requested last."""
+        """Request the chart in the present size, unless that was the last request."""
         if isinstance(self._content, str) or not self._has_room:
             return
         requested = (self._content, self.size.width, self.size.height)
@@ -222,7 +221,7 @@ class ChartPanel(Widget, can_focus=True):
                 self._drawn = self._draw_chart(chart, width, height, self._has_utf8)
             else:
                 self._drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
-        except Exception as problem:  # whatever a library fails at, the next data or size are drawn again
+        except Exception as problem:  # whatever the library fails at, a new size or new data are drawn again
             self._drawn = (str(problem) or type(problem).__name__).splitlines()[0]
         self.refresh()
 
@@ -240,12 +239,12 @@ class ChartPanel(Widget, can_focus=True):
         return sanitized(above + "\n".join(lines)).stylize("$quiet")
 
     def _coloured(self, drawn: ChartText) -> Content:
-        """As many rows of a drawing as there is room for: it may still be of another size."""
+        """Return as many rows of a drawing as fit, because it may still be of another size."""
         rows = [Content.assemble(*((text, _INK_STYLES[ink]) for text, ink in row)) for row in drawn]
         return Content("\n").join(rows[: self.size.height])
 
     def _in_short(self, chart: Chart, failure: str) -> Content:
-        """The sparkline with the least and the greatest amount, and why there is no more, where drawing failed."""
+        """Return the sparkline with the lowest and highest amount, and the reason if drawing failed."""
         low, high = chart.range
         line = sparkline(chart, max(1, self.size.width), has_utf8=self._has_utf8)
         figures = f"from {money(low, USDT, DEFAULT_FORMAT)} to {money(high, USDT, DEFAULT_FORMAT)} USDT"

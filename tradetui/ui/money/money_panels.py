@@ -44,7 +44,7 @@ _WIDEST_CALENDAR: Final = (DAYS_A_WEEK + 1) * LARGEST_CELL + FRAME
 _NARROWEST_GROUPS: Final = 31
 _LOWEST_BELOW: Final = 12  # lines of the lower row of panels: six weeks, their heading, three sentences, the frame
 CONVERTED_TITLE: Final = f", {CONVERTED} converted"
-"""Behind the title of a panel whose amounts were in part turned over from other coins."""
+"""After the title of a panel whose amounts were partly converted from other coins."""
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 
 
@@ -110,10 +110,10 @@ class PanelSize(NamedTuple):
 def arrange(
     width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0, group_cells: int = 92
 ) -> dict[MoneyPanel, PanelSize]:
-    """The visible panels in a width and height, left to right and top to bottom.
+    """Return the visible panels in a width and height, left to right and top to bottom.
 
-    All four if there is room for two rows of them. With less room the result and the groups stand beside each other, or
-    the chart or the calendar alone while it has the focus. A narrow screen shows the focused panel alone.
+    All four if two rows of them fit. With less room the result and the groups are side by side, or only the chart or
+    the calendar while it has the focus. A narrow screen shows only the focused panel.
 
     `group_lines` and `group_cells` are the size of all groups and their columns, with the frame: the chart gets the
     height that the groups leave, and the calendar the width.
@@ -153,7 +153,7 @@ class MoneyPanels(Container):
         self._room = Size(0, 0)
         self.grouping = Grouping.SYMBOL
         self._all_converted = False
-        """Whether the title of the groups says that they are converted, and no cell does."""
+        """Whether the title of the groups marks them as converted, so that no cell does."""
         self.focused_panel = MoneyPanel.RESULT
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         self.is_zoomed = False

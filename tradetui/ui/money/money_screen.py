@@ -1,4 +1,4 @@
-"""The screen `m`, which tells a trader whether the account makes money: when it reads, and what its keys do.
+"""The screen `m`, which shows a trader whether the account makes money: when it reads, and what its keys do.
 
 `PeriodReading` holds the chosen period and its figures, `MoneyPanels` shows them.
 """

@@ -84,7 +84,7 @@ def _plotted(
     if bars:
         days = [_days(chart, bar.at_ms) for bar in bars]
         heights = [float(bar.amount) for bar in bars]
-        # `width` is a share of the smallest distance between two bars; a lone bar is as wide as its day.
+        # `width` is a fraction of the smallest distance between two bars; a single bar is as wide as its day.
         # The quarter blocks of `hd` fill a bar more densely than braille dots.
         figure.draw(figure.bar(days, heights, marker="hd" if has_utf8 else marker, width=0.7))
     time, money = figure.ruler("x", "lower"), figure.ruler("y", "left")
@@ -175,10 +175,9 @@ class AmountAxis:
 
 
 def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False) -> AmountAxis:
-    """The axis of `rows` rows from `low` to `high` at least, each tick in the middle of a row.
+    """Return the axis of `rows` rows from `low` to `high` or wider, each tick in the middle of a row.
 
-    Of the round steps it takes the one that leaves the least room unused. `signed` writes a plus before amounts above
-    zero.
+    It uses the round step that leaves the least room unused. `signed` writes a plus before amounts above zero.
     """
     steps = max(2, rows - 1)
     # With two distances between ticks there is always an axis that holds amounts on both sides of zero.
@@ -203,7 +202,7 @@ def _round_span(low: Decimal, high: Decimal, steps: int, rows_a_tick: int) -> tu
         begin = (low / step).to_integral_value(ROUND_FLOOR) * step
         end = begin + step * steps / rows_a_tick
         if end >= high:
-            # Room that is left over is shared between above and below.
+            # Spare room is divided between above and below.
             spare = int((end - high) / step / 2) * step
             return begin - spare, end - spare, step
         magnitude = Decimal(1).scaleb(step.adjusted())

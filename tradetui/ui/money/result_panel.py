@@ -1,16 +1,13 @@
-"""The panel "Result": what a period brought in, a row for each figure, from gross profit to the greatest drawdown.
+"""The panel "Result": the results of a period, a row for each figure, from gross profit to the greatest drawdown.
 
-Enter on a row opens what the figure was summed of. An amount that is not known is a dash, and one of which rows are
-missing is marked: a sum of what happens to be known is never shown as whole. That some of it was converted stands in
-the panel's title.
+Enter on a row opens the records that the figure sums. An unknown amount is a dash, and an amount with missing rows is
+marked: a partial sum is never shown as complete. The panel's title shows if a part of it was converted.
 
-The period chosen on the screen `m`, and the results that were read last: of the period, and of the calendar's month.
+Also the period chosen on the screen `m`, and the last results read for it and for the calendar's month. They stay until
+the next reading has succeeded as a whole, so that figures of two moments never mix.
 
-They stay until the next reading has succeeded as a whole, so that figures of two moments never stand together.
-
-The sentences beside the figures of a period: what the wallet did, and why something is not known or not there.
-
-They decide nothing: each is worked out from results that were read before.
+Also the sentences beside the figures: what the wallet did, and why a figure is unknown or missing. They decide nothing:
+each is made from results read before.
 """
 
 from __future__ import annotations
@@ -68,9 +65,9 @@ class Opens(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One row: `amount` as shown, with `mark` behind it where something of it is missing; `exact` is copied.
+    """One row: `amount` as shown, with `mark` after it if a part is missing; `exact` is copied.
 
-    The notes stand right of it, where there is room for them. `day` is the day of a figure that has one.
+    The notes are to its right, if there is room. `day` is the day of a figure that has one.
     """
 
     name: str
@@ -85,7 +82,7 @@ class FigureRow:
 
 
 class ResultPanel(Widget, can_focus=True):
-    """Where there is less room, the rows around the cursor are shown, and no notes."""
+    """With little room it shows the rows around the cursor, and no notes."""
 
     @dataclass(eq=False)
     class Opened(Message):
@@ -239,7 +236,7 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
 
 
 def _drawdown_row(results: PeriodResults, cell_format: CellFormat) -> FigureRow:
-    """The deepest fall of the equity, with its part; of the results by day where equity is not known throughout."""
+    """Return the deepest fall of the equity with its fraction, or that of daily results if equity has unknown parts."""
     drawdown, by_day, zone = results.equity.drawdown, results.drawdown_by_day, results.period.zone
     row, today = partial(_amount_row, "Max drawdown", cell_format=cell_format), day_at(results.now_ms, zone)
     if drawdown is not None and results.equity.is_whole:
@@ -278,7 +275,7 @@ def _amount_row(
     left_note: str = "",
     right_note: str = "",
 ) -> FigureRow:
-    """A row of an amount in USDT; `line` is the one it is of, None where it comes from sampled equity."""
+    """A row of an amount in USDT; `line` is its source, None if it comes from sampled equity."""
     return FigureRow(
         name,
         money(value, USDT, cell_format, signed=True),
@@ -304,12 +301,12 @@ def _signed_percent(part: Decimal | None) -> str:
 
 
 READ_EVERY_S: Final = 5.0  # seconds between readings of the figures while new fills come in
-_PAUSE_PER_READING: Final = 20  # reading takes a twentieth of the time at most, however long one reading is
+_PAUSE_PER_READING: Final = 20  # reading takes at most a twentieth of the time, however long one reading is
 _CHOICES: Final = tuple(PeriodChoice)
 
 
 class PeriodReading:
-    """The period that is chosen and the newest results of it; days begin in `zone`."""
+    """The chosen period and its newest results; days begin in `zone`."""
 
     def __init__(self, zone: tzinfo, opened_ms: int) -> None:
         """`opened_ms` (Unix) determines today before anything was read."""
@@ -416,7 +413,7 @@ class PeriodReading:
         self.results, self.month, self.has_any = results, month_results, has_any
 
     async def _choose_symbols(self, reader: ResultsReader) -> None:
-        """Find the symbols that the typed pieces of names mean; where there are none, the pieces count as symbols."""
+        """Find the symbols that the typed parts of names match; if there are none, the parts count as symbols."""
         if self.dates is not None and self.dates.symbols and not self.symbols:
             known = await reader.symbols()
             self.symbols = tuple(filter(self.dates.keeps_symbol, known)) or self.dates.symbols
@@ -433,9 +430,9 @@ def _state_of(desk: Desk) -> object:
 def wallet_sentence(
     results: PeriodResults, cell_format: CellFormat, bills_refused: str, *, is_short: bool = False
 ) -> str:
-    """The wallet's change with its parts, or the unknown part; then the pieces that are not read yet.
+    """Describe the wallet's change with its parts, or which part is unknown; then the parts that are unread.
 
-    `bills_refused` is why the exchange gives no bills, if so. `is_short` leaves out what the panel of results has, too.
+    `bills_refused` is why the exchange gives no bills, if so. `is_short` leaves out what the panel of results also has.
     """
     moved, transferred = results.wallet_moved, results.equity.transferred
 
@@ -480,7 +477,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
 
 
 def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo, *, is_short: bool = False) -> str:
-    """Why the header has no result of today, or one of a part of it; empty where it has one or none was looked for."""
+    """Return why the header has no result of today, or only a part of it; empty if it has one or none was computed."""
     if today is None:
         return f"today —: {unknown_because}" if unknown_because else ""
     if today.since is None:
@@ -498,7 +495,7 @@ def funding_beyond_fills(line: ResultLine | None, cell_format: CellFormat) -> st
 
 
 def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
-    """The pieces of the period that are not read yet, with `also_missing`, and those the exchange keeps no longer."""
+    """Describe the unread parts of the period, with `also_missing`, and those that the exchange no longer keeps."""
     sentences = []
     for is_lost, end in ((False, "being read"), (True, "not kept by the exchange any longer")):
         spans = [span for span in results.missing if span.is_lost is is_lost]
@@ -533,7 +530,7 @@ def dated_in_period(moment_ms: int, results: PeriodResults) -> str:
 def period_sentences(
     period: Period, first_known: date | None, symbols: tuple[str, ...], today: date | None
 ) -> tuple[str, ...]:
-    """The figures' days and symbols, the end of a day, and the coin; then in less room."""
+    """Return the figures' days and symbols, the end of a day, and the coin; then shorter versions."""
     first, last = period.first_day or first_known, period.last_day
     if first is None or first == last:
         plain = date_text(last, today)

@@ -1,4 +1,4 @@
-"""The round trips that are open and those that ended in a period, newest first; Enter opens the fills of one."""
+"""The open round trips and those that ended in a period, newest first; Enter opens the fills of one."""
 
 from __future__ import annotations
 

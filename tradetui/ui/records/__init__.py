@@ -1,4 +1,4 @@
 """Screens of records beyond the panels: one row in full, all archived rows, and lookups.
 
-The application opens the three screens; nothing else looks in.
+The application opens the three screens; no other package uses them.
 """

@@ -1,7 +1,7 @@
-"""The detail view of one row: every field under the table's name for it, as read and as the exchange sent it.
+"""The detail view of one row: every field with the table's name for it, as read and as the exchange sent it.
 
-Nothing that the exchange sent is left out: fields that cannot be read are listed, and so are those that the interface
-does not name. `fields_of` lists the fields, `DetailScreen` shows them.
+Every received field is listed, also unreadable ones and those that the interface does not name. `fields_of` lists the
+fields, `DetailScreen` shows them.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ _HINTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of the view, under the interface's name and the one that the row's table has for it.
+    """One line of the view, with the interface's name and the name in the row's table.
 
-    `received` is empty for what the exchange did not send, `mark` for an ordinary field.
+    `received` is empty if the exchange did not send the field; `mark` is empty for an ordinary field.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Field:
 
 
 class DetailScreen(DimmingScreen[None]):
-    """One row's fields as a table of their own; it follows the row while the feed goes on."""
+    """One row's fields as a separate table; it follows the row while the feed continues."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
     _frame = getters.query_one(Vertical)
@@ -201,7 +201,7 @@ def _derived(name: str, value: str) -> Field:
 
 
 def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
-    """The figures worked out from size, price and market; money is in dollars, coin-margined money at the mark."""
+    """Yield the figures computed from size, price and market; money is in dollars, coin-margined money at the mark."""
     market = position.market
     distance = _percent(signed_liquidation_distance(position))
     figures = [

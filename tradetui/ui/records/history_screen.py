@@ -150,7 +150,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _shown_rows(self) -> RowSource[FeedRow] | None:
-        """The rows that are left by the filter; those of newly chosen dates before the table has them."""
+        """Return the rows that pass the filter; for newly chosen dates those rows, before the table has them."""
         return self._table.rows if self._table.model.source is self._rows else self._rows
 
     @property
@@ -184,7 +184,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _has_typed_dates(self) -> bool:
-        """Whether somebody typed the dates; those of an opened figure are left with the screen."""
+        """Whether a person typed the dates; the dates of an opened figure end with the screen."""
         return self._dates is not None and bool(self._dates.texts)
 
     def reason(self, action: Action) -> str | None:
@@ -235,7 +235,7 @@ class HistorySums:
         return rows if rows.count <= MOST_SUMMED else None
 
     async def add_up(self, rows: ArchiveRows[FuturesFill]) -> None:
-        """Sum fills, or store in `rows.error` why they cannot be read; dropped if others are shown by then."""
+        """Sum fills, or store in `rows.error` why they cannot be read; drop the sum if other rows are shown by then."""
         totals, summed = FillTotals(), (rows, rows.count)
         try:
             async for fills in rows.chunks():

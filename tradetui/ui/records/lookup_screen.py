@@ -1,10 +1,9 @@
 """The screen of one kind of record to look up: the query, its rows while they are loaded, and their totals by coin.
 
-It asks the exchange for no more pages than the rows that somebody looks at, unless all of a range was wanted.
+It requests only the pages of rows that a person looks at, unless a whole range was requested.
 
-The query of a lookup: the form in which it is typed, and the sentences that say what was asked for.
-
-The form has a line for each parameter of the endpoint, and shows each broken rule at its field while one types.
+Also the form of the query, and the sentences that describe it. The form has a line for each parameter of the endpoint,
+and shows each broken rule at its field while one types.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ class FilterForm(ParameterForm[Query | None]):
             is_unfinished = self.is_typed_in(f"field-{name}") or (field.required and not texts[name].strip())
             problem = "" if is_unfinished else _in_titles(result.problems.get(name, ""))
             line = self.show_problem(f"problem-{name}", sanitized(problem))
-            # With little room only the problem of the focused field is whole, and the others have one line.
+            # With little room only the focused field's problem is shown whole; the others have one line.
             whole = self.size.height >= _ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
             line.set_class(whole, "-whole")
         self.show_result(acceptable=result.query is not None, about=self._about(result))
@@ -133,7 +132,7 @@ def query_text(query: Query, zone: tzinfo, today: date | None) -> str:
 
 
 def _span_text(query: Query, zone: tzinfo, today: date | None) -> str:
-    """The span of time, and whether somebody chose it; empty for a query without one."""
+    """Describe the time span, and whether a person chose it; empty for a query without one."""
     start, end, assumed = query.stretch.start_ms, query.stretch.end_ms, query.stretch.assumed
     if query.endpoint.time is None:
         return ""
@@ -186,7 +185,7 @@ class LookupScreen(TableScreen):
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(settings)
         self.kind = LOOKUPS[table]
-        self._texts = dict(texts or {})  # what the form is filled in with when it opens next, instead of the query
+        self._texts = dict(texts or {})  # the texts for the form when it opens next, instead of the query's
         self.rows_table = RecordTable(self.kind.columns, id=f"table-{table}")
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
         self.lookup: Lookup | None = None
@@ -307,7 +306,7 @@ class LookupScreen(TableScreen):
         if self.desk is None:
             return
         lookup = self.desk.lookups.begin(self.kind.name, query)
-        # Whoever chose a range that takes several requests wants all of it.
+        # A range that takes several requests was chosen to get all of it.
         lookup.go_on(everything=query.pieces > 1)
         self._show_lookup(lookup)
 
@@ -348,7 +347,7 @@ class LookupScreen(TableScreen):
         table = self.rows_table
         if table.sort_filter.pattern:
             return
-        # Among rows sorted by a column, older ones may belong anywhere: no more are read than fill the screen.
+        # With a sort by column older rows may belong anywhere, so no more are read than fill the screen.
         if table.sort_filter.sort is None or table.rows.count < table.size.height:
             self._more_near_the_end()
 
@@ -398,7 +397,7 @@ class LookupScreen(TableScreen):
         failed = lookup.state is LookupState.FAILED
         report, bar = _progress_text(lookup, self.key_named), "" if failed else _progress_bar(lookup.part)
         room = self.size.width - 2 - len(report) - len(bar)
-        # The sentence says everything; the bar is left out if there is no room for it.
+        # The sentence is complete by itself; the bar is left out if there is no room for it.
         line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report
         progress = self.query_one("#progress", Static)
         progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))

@@ -1,8 +1,8 @@
 """Themes: dark, light, the terminal's own colours, one for colour-blind eyes, and red for rising markets.
 
 One colour means one thing: `gain` and `loss` are a result, `long` and `short` a direction, `warn` asks for attention,
-the theme's `error` is danger (live money, a refusal, the button that sends), and its `primary` what can be pressed.
-Where a terminal has sixteen colours, each of the seven is still a colour of its own, and never white.
+the theme's `error` is danger (live money, a refusal, the button that sends), and its `primary` what can be pressed. On
+a terminal of sixteen colours, each of the seven still has its own colour, and is never white.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ THEMES: Final = (
         panel="ansi_bright_black",
         dark=True,
         variables={
-            # Textual's own styles ask for these of a theme in the terminal's colours.
+            # Textual's own styles need these from a theme in the terminal's colours.
             "ansi-background": "ansi_default",
             "ansi-foreground": "ansi_default",
             "border-blurred": "ansi_bright_black",

@@ -1,9 +1,9 @@
-"""The settings of the screen: a profile's, those of a session, and what is chosen on the screen itself.
+"""The settings of the screen: a profile's, those of a session, and the choices made on the screen itself.
 
-What somebody chooses there (theme, columns, order) is kept for the next session: `ScreenPreferences` has a form for a
-file, and `PreferenceWriter` has it written. It is light enough that the first paint waits for nothing.
+Choices made there (theme, columns, order) are kept for the next session: `ScreenPreferences` has a form for a file, and
+`PreferenceWriter` writes it. The module is small, because the first paint waits for it.
 
-Time zones by the names a profile may give: utc, local, or a zone's own.
+Also time zones by the names in a profile: utc, local, or a zone's own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NARROWEST, WIDEST = 3, 60
 KEY_READS_ONLY: Final = "key reads only"
-"""The mode of a profile that may send, with a key from which the exchange takes no order."""
+"""The mode of a profile that may send, with a key whose orders the exchange refuses."""
 
 
 class ColumnChoice(NamedTuple):
@@ -97,9 +97,9 @@ class ProfileAppearance:
 class ConfigurationReload(NamedTuple):
     """The present configuration of the open profile.
 
-    `settings` has the limits to go on with, never looser than before. `reopens` is whether the session may do less as a
-    whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_appearance` has the
-    names of changed settings of appearance and keys. `alert_rules` are the new rules.
+    `settings` has the limits from now on, never looser than before. `reopens` is whether the session loses rights and
+    is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_appearance` has the names of
+    changed settings of appearance and keys. `alert_rules` are the new rules.
     """
 
     appearance: ProfileAppearance

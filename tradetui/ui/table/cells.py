@@ -1,9 +1,8 @@
-"""The cells of a table as text, each exactly as wide as its column, and kept while its row stays the same.
+"""The cells of a table as text, each exactly as wide as its column, and kept while its row is unchanged.
 
-Which columns of a table are visible, where, and how wide: pure arithmetic in cells.
-
-A column has the cells that its figures need, or it is left out by its rank and reached by scrolling to the right. Only
-on a screen too narrow for two columns is one of them cut.
+Also the arithmetic of which columns are visible, where, and how wide. A column has the cells that its figures need, or
+it is left out by its rank and reached by scrolling to the right. Only on a screen too narrow for two columns is one of
+them cut.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ WIDEST_EXTRA_GAP: Final = 3  # cells by which spare room may widen a gap: furthe
 
 
 class ColumnNeed(NamedTuple):
-    """A column's widths: it is shown with `narrowest` cells or not at all, and uses up to `widest`.
+    """A column's widths: it is shown with at least `narrowest` cells, and uses up to `widest`.
 
-    Where not all columns fit, those of the greatest `rank` go first. The first that would go is still shown if it has a
-    shorter text that fits in `shortest` cells.
+    If not all columns fit, those of the highest `rank` are left out first. The first to be left out is still shown if
+    it has a shorter text that fits in `shortest` cells.
     """
 
     rank: int
@@ -40,9 +39,9 @@ class ColumnNeed(NamedTuple):
 class ColumnLayout(NamedTuple):
     """Columns by their index in the table.
 
-    `order` is every column as scrolling meets them: those that fit, then the others. `shown` are the ones on the
-    screen, from the left, each with its first cell in `starts` and its cells in `widths`. The first column stays while
-    `scrolled` columns after it have gone past.
+    `order` is every column in the order of scrolling: those that fit, then the others. `shown` are those on the screen,
+    from the left, each with its first cell in `starts` and its cells in `widths`. The first column stays while
+    `scrolled` columns after it are scrolled out.
     """
 
     order: tuple[int, ...] = ()
@@ -77,7 +76,7 @@ class ColumnLayout(NamedTuple):
 
 
 def lay_out(needs: Sequence[ColumnNeed], room: int, scrolled: int = 0) -> ColumnLayout:
-    """Lay out columns in `room` cells; `scrolled` columns after the first have gone past."""
+    """Lay out columns in `room` cells; `scrolled` columns after the first are scrolled out."""
     fitting = _fitting(needs, room)
     order = (*fitting, *(index for index in range(len(needs)) if index not in fitting))
     scrolled = max(0, min(scrolled, len(order) - 2))
@@ -99,7 +98,7 @@ def lay_out_around(needs: Sequence[ColumnNeed], room: int, before: ColumnLayout,
 
 
 def _fitting(needs: Sequence[ColumnNeed], room: int) -> tuple[int, ...]:
-    """The columns that fit, in their order: those of the least rank, and none after the first that does not fit.
+    """Return the columns that fit, in order: those of the lowest rank, and none after the first that does not fit.
 
     There are at least two, the first to stay and one to scroll, though the second may be cut.
     """
@@ -129,9 +128,9 @@ def _scrolled_past(needs: Sequence[ColumnNeed], order: Sequence[int], room: int,
 
 
 def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> list[int]:
-    """The narrowest widths, widened up to the widest, least rank first.
+    """Return the narrowest widths, widened up to the widest, lowest rank first.
 
-    Where they do not fit, columns with a shorter text are cut to that first, then all of them from the right.
+    If they do not fit, columns with a shorter text are cut to that first, then all of them from the right.
     """
     widths = [needs[index].narrowest for index in shown]
     spare = room - sum(widths) - GAP * (len(widths) - 1)
@@ -164,7 +163,7 @@ _BETWEEN_PARTS: Final = " · "
 _MORE: Final = f" {ELLIPSIS}"
 WIDEST_NUMBER: Final = 28
 WIDEST_TEXT: Final = 120
-ROWS_KEPT: Final = 512  # rows whose cells are remembered, more than any screen shows: each keeps its record alive
+ROWS_KEPT: Final = 512  # rows whose cells are cached, more than any screen shows: each keeps its record alive
 
 
 class Drawn(NamedTuple):
@@ -178,9 +177,9 @@ class Drawn(NamedTuple):
 class Cells(Generic[RowT]):
     """The cells of a table's rows, and the layout of its columns.
 
-    A number is never cut for want of room: its column is as wide as its setting, or as the widest number so far. A
-    column of text is as wide as its longest text, cut to its setting where room is short. Widths only grow until the
-    rows are measured again, so that columns stand still while figures change.
+    A number is never cut: its column is as wide as its setting, or as the widest number so far. A column of text is as
+    wide as its longest text, and cut to its setting if room is short. Widths only grow until the rows are measured
+    again, so that columns stay in place while figures change.
     """
 
     def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
@@ -188,7 +187,7 @@ class Cells(Generic[RowT]):
         self.cell_format = cell_format
         self.sorted_by: str | None = None  # the id of the column that sorts the rows
         self.layout = ColumnLayout()
-        self.outgrown = False  # whether a text is longer than its column, so that columns are to be laid out again
+        self.outgrown = False  # whether a text is longer than its column, so that a new layout is needed
         self._room = 0  # the cells that the columns were laid out in
         self._longest = [0] * len(self.columns)  # the cells of each column's longest text so far
         self._rows: dict[str, Drawn] = {}  # the rows drawn in this layout and format, by id
@@ -213,7 +212,7 @@ class Cells(Generic[RowT]):
 
     @property
     def full_cells(self) -> int:
-        """Cells that show every column, with the gaps between them; texts as short as they may be cut."""
+        """Return the cells that show every column, gaps included; texts have their shortest allowed width."""
         return sum(need.narrowest + GAP for need in self._needs()) - GAP
 
     def _use(self, layout: ColumnLayout) -> bool:
@@ -245,7 +244,7 @@ class Cells(Generic[RowT]):
         """A cell's text and tone, and whether it is a number; its length widens the column."""
         text, tone = column.cell(record, self.cell_format)
         text = scrub(text)
-        # What could not be read is no number: it gets no room of its own, and may be cut anywhere.
+        # An unreadable value is no number: it gets no extra room, and may be cut anywhere.
         is_number = column.right and not (text.endswith(UNREADABLE_MARK) and _is_unreadable(column, record))
         if is_number or not column.right:
             self._note_length(column_index, cells_of(text))
@@ -265,7 +264,7 @@ class Cells(Generic[RowT]):
         if known is not None and known.record is record:
             return known
         if known is not None and known.record == record:
-            # The feed keeps the newer record alive anyway: keep that one here, and let the older one go.
+            # The feed keeps the newer record alive anyway: keep that one here, and release the older one.
             self._rows[row_id] = known = known._replace(record=record)
             return known
         drawn = self._rows[row_id] = self._draw(record)
@@ -280,7 +279,7 @@ class Cells(Generic[RowT]):
             column = self.columns[column_index]
             text, tone = totals.get(column.id, ("", Tone.PLAIN))
             text = scrub(text)
-            # A total is never shortened as a cell may be: the note says it instead.
+            # A total is never shortened like a cell: the note shows it instead.
             fits = column.short is None or cells_of(text) <= width
             texts.append(fitted(text if fits else "", width, right=column.right))
             tones.append(tone)
@@ -314,9 +313,9 @@ class Cells(Generic[RowT]):
 
 
 def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> ColumnNeed:
-    """The width that a column needs for its `longest` text, in cells; 0 for none so far.
+    """Return the width that a column needs for its `longest` text, in cells; 0 for none so far.
 
-    The sorting column is dropped last where room is short: without it the order means nothing to a reader.
+    The sorting column is dropped last: without it the order means nothing to a reader.
     """
     title, rank = cells_of(column.title) + is_sorted, -1 if is_sorted else column.rank
     if column.right:
@@ -328,19 +327,19 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:
-    """Whether the column's field came and could not be read: then its text, a number or not, is as it came."""
+    """Whether the column's field came unreadable: then its text, a number or not, is as received."""
     return unreadable_text(record, column.id) is not None
 
 
 def cells_of(text: str) -> int:
-    # Rich keeps thousands of the texts it measures, and most of ours need no measuring.
+    # Rich caches thousands of measured texts, and most of ours need no measuring.
     return len(text) if text.isascii() else cell_len(text)
 
 
 def fitted(text: str, width: int, *, right: bool) -> str:
-    """The text in exactly `width` cells, cut with an ellipsis; wide characters count as two.
+    """Return the text in exactly `width` cells, cut with an ellipsis; wide characters count as two.
 
-    A number that would lose digits before its point is not shown at all, since the rest would be another number.
+    A number that would lose digits before its point is not shown at all, because the rest would be another number.
     """
     length = cells_of(text)
     if length == width:
@@ -356,7 +355,7 @@ def fitted(text: str, width: int, *, right: bool) -> str:
 
 
 def whole_parts(note: str, room: int) -> str:
-    """The parts of a note that fit, else its words, with an ellipsis behind them; all of it if no word fits."""
+    """Return the parts of a note that fit, else its words, followed by an ellipsis; the whole note if no word fits."""
     if cells_of(note) <= room:
         return note
     for between in (_BETWEEN_PARTS, " "):

@@ -1,4 +1,4 @@
-"""Every screen of an open account that is no dialog: which keys can do something now, and the newest alert."""
+"""The base of every screen of an open account except dialogs: which keys can do something now, and the newest alert."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.ui.settings.ui_settings import UiSettings
 
-NEWEST_ALERT: Final = "newest-alert"  # the id of the line above the keys, where it covers no figure
+NEWEST_ALERT: Final = "newest-alert"  # the id of the line above the keys, in which it covers no figure
 STARTING: Final = "still starting"
 ACCOUNT_UNKNOWN: Final = "the account is not known yet"
 _BY_TEXTUAL_ACTION: Final = {(where, action.textual_action): action for action in Action for where in action.where}
 
 
 class DeskScreen(StyledOnce[None]):
-    """Every screen that is no dialog. `where` is its name among the screens of actions, by which it has its bindings.
+    """A screen that is no dialog. `where` is its name among the screens of actions, which gives it its bindings.
 
-    `reason` says why an action can do nothing now. An action that has such a reason does not run by its key, a click on
-    its hint or the palette: the application asks `refuses` first, which shows the reason.
+    `reason` is why an action can do nothing now. An action with a reason does not run by its key, a click on its hint
+    or the palette: the application asks `refuses` first, which shows the reason.
     """
 
     where: ClassVar[str] = ""
@@ -79,10 +79,10 @@ class DeskScreen(StyledOnce[None]):
 
     @property
     def screen_name(self) -> str:
-        """Its name in the list of screens, which of a screen of panels or records is that of the panel or the kind."""
+        """Its name in the list of screens; for a screen of panels or records that of the panel or the kind."""
         return self.where
 
-    # Textual's metaclass is no ABCMeta: that no screen is made without this is checked by mypy alone.
+    # Textual's metaclass is no ABCMeta, so only mypy checks that every screen has this method.
     @abstractmethod
     def refresh_states(self) -> None: ...
     def reason(self, action: Action) -> str | None:
@@ -105,19 +105,19 @@ class DeskScreen(StyledOnce[None]):
         action = _BY_TEXTUAL_ACTION.get((self.where, textual_action))
         reason = None if action is None else self.reason(action)
         if reason is not None:
-            # Its first letter becomes a capital, which no name of a setting begins with.
+            # The first letter becomes a capital, because no sentence begins with a setting's name.
             notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
         return reason is not None
 
     def say_unbound(self, event: events.Key) -> None:
-        """Show that a character does nothing on this screen, and where it does something; nothing for a paste."""
+        """Show that a character does nothing on this screen, and on which screen it works; nothing for a paste."""
         if not event.is_printable or self.trade_app.key_order.in_burst:
             return
         sentence = f"{event.character} does nothing here{self._elsewhere(event.key)}."
         notify(self.app, f"{sentence} {self.key_named(Action.HELP)} lists the keys.", severity="warning", seconds=4)
 
     def _elsewhere(self, key: str) -> str:
-        """What a key does on another screen, those first that `back` leads to; empty where it does nothing on any."""
+        """Describe a key's effect on another screen, first those that `back` leads to; empty if it has none."""
         of_key = actions_of_key(key, self._settings.keys)
         beneath = [screen.where for screen in reversed(self.app.screen_stack) if isinstance(screen, DeskScreen)]
         for name in (*beneath, *(action.where[0] for action in of_key)):
@@ -136,12 +136,12 @@ class DeskScreen(StyledOnce[None]):
         self.say_newest_alert(self.desk)
 
     def say_newest_alert(self, desk: Desk | None) -> None:
-        """Show the newest alert of a desk with its time; nothing once the list of alerts was read."""
+        """Show the newest alert of a desk with its time; nothing once the list of alerts was opened."""
         alerts, sentence = desk.alerts if desk is not None else None, ""
         if alerts is not None and alerts.unseen and alerts.newest is not None:
             moment = moment_text(utc_moment(alerts.newest.at_ms), self.zone, self.today)
             sentence = f"{moment}  {alerts.newest.sentence}"
-        # While the screen is being opened there is no such line yet; it shows the alert once it is there.
+        # A screen that is being opened has no such line yet; it shows the alert once opened.
         for line in self.children:
             if isinstance(line, Notice) and line.id == NEWEST_ALERT:
                 line.say(sentence)

@@ -1,8 +1,8 @@
 """A table of live records on Textual's line API: cells are formatted when drawn, and only changed lines are repainted.
 
-It shows the `RowSource` given to `set_source`, and a placeholder where a row is not there yet. Columns, format, order
+It shows the `RowSource` given to `set_source`, and a placeholder for a row that is not loaded. Columns, format, order
 and filter outlive every refresh. The cursor follows its row while rows come and go, and the scroll follows the cursor.
-The keys are the application's: it calls `move` and `action_select`.
+The application has the keys: it calls `move` and `action_select`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tradetui.ui.terminal.drawn_once import LinewiseScrollView, TrueColours
 class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
     """A table of records that can be sorted, filtered and exported; `RecordTable[object]` is one of any rows.
 
-    Its maker sets rows and columns, both of one kind. `default_columns` stand as long as nobody chose any.
+    Its creator sets rows and columns, both of one kind. `default_columns` apply until a person chooses columns.
     """
 
     DEFAULT_CSS = """
@@ -38,7 +38,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
 
     @dataclass(eq=False)
     class RowHighlighted(Message):
-        """The cursor is on another row; `row_id` is None where there is none."""
+        """The cursor is on another row; `row_id` is None if there is none."""
 
         row_id: str | None
 
@@ -75,9 +75,9 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         self._drawn: dict[int, Line] = {}  # what each line of the screen showed when it was last drawn
         self._lines = TableLines(self)
         self._drawn_note = ""  # what the footer's note said when it was last drawn
-        self._header: Strip | None = None  # None where the titles have changed since they were drawn
-        self._laid_out_room = 0  # the cells that the columns were laid out in; 0 has them measured again
-        self._laying_out = False  # whether drawing has requested another layout, which is not made yet
+        self._header: Strip | None = None  # None if the titles have changed since they were drawn
+        self._laid_out_room = 0  # the cells that the columns were laid out in; 0 makes them be measured again
+        self._laying_out = False  # whether drawing has requested another layout that is still to be made
 
     # Content
 
@@ -164,7 +164,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
         return Viewport(int(self.scroll_offset.y), max(1, self.size.height - 1 - sum(self._footer_parts)))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Once the visible rows are painted, make those ready that the next key may need."""
+        """After the visible rows are painted, prepare those that the next key may need."""
         super().watch_scroll_y(old_value, new_value)
         if isinstance(self.rows, SelfOrdering):
             self.call_after_refresh(self._make_ahead)
@@ -267,7 +267,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
     def _show_anew(self, *, repaint: bool = False, by_choice: bool = False, measure: bool = False) -> None:
         """Filter and sort the source again, restore cursor and scroll, repaint changed lines.
 
-        `by_choice` says that the trader rearranged the rows: then the cursor is scrolled to.
+        `by_choice` means that the trader rearranged the rows: then the table scrolls to the cursor.
         """
         viewport, row_id_before = self.viewport, self.cursor.row_id
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
@@ -334,7 +334,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
     def _fit_width(self) -> None:
         """Measure and lay out the columns if the table's width changed; it is drawn before its resize event."""
         if self._column_room != self._laid_out_room:
-            # With only the header in sight no row can be measured: the next size decides anew.
+            # If only the header is visible no row can be measured: the next size decides.
             self._laid_out_room = self._column_room if self.size.height > 1 else 0
             self._lay_out_columns(measure=True)
 

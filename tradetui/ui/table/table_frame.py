@@ -1,6 +1,6 @@
-"""The border around a table: its title at the left; at the right its order, and the columns that have no room.
+"""The border around a table: its title at the left; at the right its order, and the columns without room.
 
-What the right says gives way where the border is too short: the title names whose figures these are.
+If the border is too short, the right part is left out, because the title shows whose figures these are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tradetui.ui.terminal.drawn_once import TrueColours
 from tradetui.wire.text import counted
 
 _CORNERS: Final = 6
-"""Cells of the border's top line beside the titles: corners, a line beside each, a blank before and after."""
+"""Cells of the border's top line besides the titles: corners, a line beside each, a blank before and after."""
 _SHORTEST_LINE: Final = 3  # cells of the line between the two titles, with the blanks around it
 
 
@@ -54,7 +54,7 @@ class TitledFrame(TrueColours, Container):
         return lines
 
     def entitle(self, heading: Content, remark: str = "") -> None:
-        """Change title and remark. They cost a repaint of the whole border, so they are set only if they differ."""
+        """Change title and remark, only if they differ, because a change repaints the whole border."""
         self.heading, self._remark = heading, remark
         right = sanitized(self._right_text())
         room = self.outer_size.width - _CORNERS - heading.cell_length - right.cell_length
@@ -82,9 +82,9 @@ class TitledFrame(TrueColours, Container):
 
 
 class TableFrame(TitledFrame):
-    """A frame around one table, whose order and hidden columns are its remark.
+    """A frame around one table, with its order and hidden columns as remark.
 
-    The columns are counted; with `names_columns` they are named instead, as many as there is room for.
+    The columns are counted; with `names_columns` they are named instead, as many as fit.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from tradetui.ui.table.cells import Cells, ColumnLayout, Drawn, fitted, whole_pa
 FEWEST_ROWS: Final = 3  # the rows that have priority over the footer
 FEWEST_ABOVE_TOTALS: Final = 8  # the rows that have priority over totals, which the note then gives in short
 MARGIN: Final = 1
-"""Cells left of the first column, where the cursor's mark stands, and right of the last, where the scroll bar does."""
+"""Cells left of the first column, for the cursor's mark, and right of the last, for the scroll bar."""
 _MARK: Final = "▸"
 _RULE: Final = "─"
 _PLACEHOLDER: Final = "·" * 8
@@ -36,10 +36,10 @@ class FooterParts(NamedTuple):
 
 
 def footer_parts(footer: Footer, row_count: int, room: int) -> FooterParts:
-    """The parts of a footer for which `room` lines under the header suffice; the note is dropped last."""
+    """Return the parts of a footer that fit in `room` lines under the header; the note is dropped last."""
     spare = room - FEWEST_ROWS
     has_note = bool(footer.note) and spare >= 1
-    # A note that has a short form says what the totals say, and takes one line instead of three.
+    # A note with a short form has the totals in it, and takes one line instead of three.
     if footer.short_note is not None:
         spare = room - max(FEWEST_ROWS, min(row_count, FEWEST_ABOVE_TOTALS))
     has_totals = bool(footer.totals) and spare >= 1 + has_note
@@ -65,7 +65,7 @@ _LOOKS: Final[Mapping[str, str]] = {
 class Line(NamedTuple):
     """Everything a line of rows depends on: equal values look the same.
 
-    `texts` is None where there is no row, or where the row is not there yet.
+    `texts` is None if there is no row, or if the row is not loaded yet.
     """
 
     is_row: bool
@@ -80,10 +80,10 @@ class TableLines:
         self._theme: Mapping[str, str] = {}
         self._styles: dict[str, Style] = {}
         self._toned: dict[tuple[str, Tone], Style] = {}
-        self.is_live = True  # whether colours are drawn: figures that are not live any more have none
+        self.is_live = True  # whether colours are drawn: figures that are no longer live have none
 
     def forget_styles(self) -> bool:
-        """Forget styles, since colours may have changed; returns whether the theme has."""
+        """Forget styles, because colours may have changed; return whether the theme has."""
         self._styles.clear()
         self._toned.clear()
         before, self._theme = self._theme, self._widget.app.theme_variables
@@ -197,8 +197,8 @@ def _width_of(layout: ColumnLayout) -> int:
 
 
 def _gap_after(layout: ColumnLayout, slot: int) -> int:
-    # What follows the last column is a segment of its own: where the scroll bar lies over it, Rich would cut the
-    # texts, and keeps sixteen thousand texts that it has cut.
+    # The gap after the last column is a separate segment: under the scroll bar Rich would cut the texts, and caches
+    # sixteen thousand texts that it has cut.
     if slot + 1 == len(layout.starts):
         return 0
     return layout.starts[slot + 1] - layout.starts[slot] - layout.widths[slot]

@@ -1,11 +1,10 @@
-"""A table without its widget: which rows it has in which order, what their lines show, and where the cursor is.
+"""A table without its widget: its rows in order, the content of their lines, and the cursor's position.
 
 Rows come and go while a trader looks: the cursor stays on its row, and that row stays on its line of the screen.
 
-Which rows of a source a table shows, in which order: a choice that holds for every source that follows.
-
-The trader sorts by a column and filters by a pattern. Most sources are sorted and filtered here, also by a test of the
-screen's own. An archive, never in memory as a whole, sorts and filters by itself, and no screen has a test for one.
+Also the choice of rows and their order, which applies to every later source. The trader sorts by a column and filters
+by a pattern. Most sources are sorted and filtered here, also by a test of the screen. An archive, which is never in
+memory as a whole, sorts and filters itself, and no screen has a test for one.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from tradetui.ui.table.table_lines import MARGIN, Line
 from tradetui.wire.text import scrub
 
 TEXTS_KEPT: Final = 20_000
-TEXTS_BEYOND_ROWS: Final = 500  # where there are more texts than rows by more than this, all are forgotten
+TEXTS_BEYOND_ROWS: Final = 500  # if there are this many more texts than rows, all are forgotten
 
 
 class RowView(NamedTuple, Generic[RowT]):
     """The rows to show."""
 
     rows: RowSource[RowT]
-    is_other: bool = False  # whether the archive that was shown before now gives other rows
-    is_reordered: bool = False  # whether these also stand in another order
+    is_other: bool = False  # whether the same archive now gives other rows
+    is_reordered: bool = False  # whether these are also in another order
 
 
 class SortFilter(Generic[RowT]):
@@ -51,7 +50,7 @@ class SortFilter(Generic[RowT]):
         self.keep: Callable[[RowT], bool] | None = None  # the screen's own test, for rows in memory
         self._columns = tuple(columns)
         self.texts = RowTexts(self._columns, cell_format)
-        self._newest_view: _ArchiveView[RowT] | None = None  # what the choice asks for; its rows may not be read yet
+        self._newest_view: _ArchiveView[RowT] | None = None  # of the present choice; its rows may not be read yet
         self._shown_view: _ArchiveView[RowT] | None = None
 
     @property
@@ -60,7 +59,7 @@ class SortFilter(Generic[RowT]):
         return f"/{self.pattern}" if self.pattern else ""
 
     def next_sort(self, column: str) -> Sort:
-        """The column from the least up, or reversed if that is the order already."""
+        """Return the column ascending, or reversed if it is already sorted ascending."""
         return Sort(column, reverse=self.sort == Sort(column))
 
     def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
@@ -80,7 +79,7 @@ class SortFilter(Generic[RowT]):
             self._newest_view = None  # an archive that searched the texts has to search again
 
     def view_of(self, source: RowSource[RowT]) -> RowView[RowT]:
-        """The rows of a source by the choice; of an archive, those shown before until the new ones are read."""
+        """Return the rows of a source by the choice; for an archive the earlier rows until the new ones are read."""
         if isinstance(source, SelfOrdering):
             return self._archive_view(source)
         matches = matcher(self.pattern)
@@ -149,9 +148,9 @@ class RowTexts(Generic[RowT]):
         return text
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
-        """Keep the texts of the next `count` rows of a source that only grows; returns whether rows are left.
+        """Cache the texts of the next `count` rows of a source that only grows; return whether rows are left.
 
-        From then on texts are kept without a filter too, so that its first letter costs as little as the others.
+        From then on texts are cached without a filter too, so that its first letter costs as little as the others.
         """
         if source is not self._ready_source:
             self._ready_source, self._ready_count = source, 0
@@ -176,7 +175,7 @@ class RowTexts(Generic[RowT]):
 
 
 def _searched_text(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:
-    """The texts a filter searches: the cell as it reads, a figure also without commas, and the interface's value."""
+    """Return the texts a filter searches: the cell as shown, a figure without commas, and the interface's value."""
     shown = column.cell(row, cell_format)[0]
     texts = [shown]
     value = column.value(row)
@@ -190,7 +189,7 @@ def _searched_text(column: Column[RowT], row: RowT, cell_format: CellFormat) -> 
 
 
 class TableModel(Generic[RowT_co]):
-    """The rows of a source, filtered and in order, and everything that their lines are drawn from."""
+    """The rows of a source, filtered and sorted, and everything that their lines are drawn from."""
 
     def __init__(
         self,
@@ -310,11 +309,11 @@ class TableCursor(Generic[RowT_co]):
 
     @property
     def record(self) -> RowT_co | None:
-        """The row under the cursor, None where there is none or where it is not loaded yet."""
+        """The row under the cursor, None if there is none or it is not loaded yet."""
         return self._rows.row(self.row_index) if self.row_index < self._rows.count else None
 
     def take_vanished(self) -> RowT_co | None:
-        """The record that vanished from under the cursor since the last call; of several, the one that was first."""
+        """Return the record that vanished under the cursor since the last call; of several, the first."""
         vanished, self._vanished = self._vanished, None
         return vanished
 
@@ -325,7 +324,7 @@ class TableCursor(Generic[RowT_co]):
     def follow(self, rows: RowSource[RowT_co], *, by_choice: bool, newest_first: bool = False) -> None:
         """Stay on the same row in changed rows, or near its index if it is gone.
 
-        `by_choice` says that the trader rearranged the rows: then the cursor keeps its row even if nobody placed it.
+        `by_choice` means that the trader rearranged the rows: then the cursor keeps its row even if nobody placed it.
         With `newest_first` a cursor on the first row stays on the first row, so that the next new row is seen.
         """
         stays_first = not self.is_placed or (newest_first and self.row_index == 0)
@@ -349,7 +348,7 @@ class TableCursor(Generic[RowT_co]):
 
 
 class ScrollAnchor(NamedTuple):
-    """The row that is to keep its line of the screen; where `row_id` is None the first visible row stays `top`."""
+    """The row that keeps its line of the screen; if `row_id` is None the first visible row stays `top`."""
 
     top: int
     row_id: str | None = None
@@ -375,7 +374,7 @@ class Viewport(NamedTuple):
         return min(max(self.top, row_index - self.room + 1), row_index)
 
     def anchor(self, rows: RowSource[object], cursor_row: int, cursor_row_id: str | None) -> ScrollAnchor:
-        """The row that keeps its line: the cursor's, else the first visible one; at the top none, to show new rows."""
+        """Return the row that keeps its line: the cursor's, else the first visible; none at the top, for new rows."""
         if self.top == 0:
             return ScrollAnchor(0)
         if self.shows(cursor_row):

@@ -1,4 +1,4 @@
-"""A screen with a table of records: the keys that sort, filter, copy and export its rows, whatever they are."""
+"""A screen with a table of records: the keys that sort, filter, copy and export its rows, of any kind."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice
 
 
 class TableScreen(DeskScreen):
-    """`table` is the one the keys act on; subclasses define it and its surroundings.
+    """`table` is the one that keys act on; subclasses define it and its surroundings.
 
-    `filter_prompt` stands in the filter's empty box, `filter_limit` in the box's title, after the filtered rows' name.
+    `filter_prompt` is shown in the empty filter box, `filter_limit` in the box's title, after the filtered rows' name.
     """
 
     filter_prompt = "text or regular expression; ! first inverts it"
@@ -76,7 +76,7 @@ class TableScreen(DeskScreen):
 
     @property
     def feed_name(self) -> str:
-        """The feed its rows come from; empty where they stand still."""
+        """The feed its rows come from; empty if they do not change."""
         return ""
 
     def reason(self, action: Action) -> str | None:
@@ -135,7 +135,7 @@ class TableScreen(DeskScreen):
             self.paint()
 
     def paint(self) -> None:
-        """Show what has changed, on screens whose rows come in by themselves."""
+        """Show changes, on screens whose rows update by themselves."""
 
     # Rows
 
@@ -174,7 +174,7 @@ class TableScreen(DeskScreen):
             self._sort_table(self.table, sort._replace(reverse=not sort.reverse))
 
     def action_sort_undo(self) -> None:
-        """Go back to the order before the last change of it, by key or by mouse; once, since it is no toggle."""
+        """Go back to the order before its last change, by key or by mouse; only once, because it is no toggle."""
         self._sort_table(self.table, self._sorts_before[self.table.id])
         del self._sorts_before[self.table.id]
         notify(self.app, "The last change of order is undone.", seconds=2)
@@ -201,7 +201,7 @@ class TableScreen(DeskScreen):
 
     @property
     def choosable(self) -> Table[object] | None:
-        """The table whose columns and order are chosen and remembered; None where neither is."""
+        """The table whose columns and order are chosen and remembered; None if neither is."""
         return TABLES.get(self.screen_name)
 
     @work
@@ -312,7 +312,7 @@ class TableScreen(DeskScreen):
 
 
 class RecordsScreen(TableScreen, Generic[RowT]):
-    """A screen whose records are one table, `_table`, which the subclass defines; the keys stand beneath it."""
+    """A screen whose records are one table, `_table`, which the subclass defines; the keys are shown below it."""
 
     AUTO_FOCUS = "RecordTable"
     names_columns: ClassVar[bool] = False

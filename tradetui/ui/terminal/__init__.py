@@ -1,1 +1,1 @@
-"""The terminal: what it can show, how little is drawn on it, and what a crash leaves there."""
+"""The terminal: its abilities, drawing as little as possible on it, and the report of a crash."""

@@ -1,6 +1,6 @@
-"""Reads the terminal and drops what nobody can have typed or pasted: a program or a slip sent it, and it would act.
+"""Reads the terminal and drops input that no person can have typed or pasted, because it would act as keys.
 
-Textual makes an event of every character, and each is handled in turn: a megabyte would keep the screen busy for hours.
+Textual makes an event of every character, and handles each in turn: a megabyte would keep the screen busy for hours.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 MOST_TYPED: Final = 2_000
-"""Bytes at once without the marks of a paste: more than the longest text that a box takes."""
+"""Most bytes at once without the marks of a paste: more than the longest text that a box takes."""
 MOST_PASTED: Final = 65_536
-"""Bytes of a paste that the terminal marks as one."""
+"""Most bytes of a paste that the terminal marks as one."""
 _AT_ONCE: Final = 256
-"""Bytes that are passed on as they come; of more at once it is first seen how many there are."""
+"""Bytes that are passed on at once; for more, the reader first waits to count them."""
 _TYPED_PER_S: Final = 1_000.0
 _PAUSE_S: Final = 0.03
-"""A pause that ends what came at once."""
+"""A pause that ends one burst of bytes."""
 _IDLE_S: Final = 0.1
 _PASTE_BEGINS, _PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
 _MOUSE: Final = re.compile(rb"\x1b\[<[0-9;]+[Mm]")
 
 
 class InputDropped(Message):
-    """So many bytes came at once that they were dropped, unread."""
+    """A burst of bytes was too long and was dropped, unread."""
 
 
 class TypedBytes:
-    """Decides of the terminal's bytes which are parsed; times are monotonic seconds."""
+    """Decides which of the terminal's bytes are parsed; times are monotonic seconds."""
 
     def __init__(self) -> None:
         self.holding = False
-        """Whether bytes wait for the pause that says how many came at once."""
+        """Whether bytes are held until the pause that ends their burst."""
         self._held = bytearray()
         self._dropped = 0
         self._recent = 0.0
         self._last_s = 0.0
 
     def take(self, chunk: bytes, now_s: float) -> bytes:
-        """The bytes to parse now; none while it is not known whether too many came at once, and none of too many."""
+        """Return the bytes to parse now; none while the burst may be too long, and none if it is."""
         if self._dropped:
             self._dropped += len(chunk)
             return b""
@@ -76,7 +76,7 @@ class TypedBytes:
 
 
 class BoundedInputDriver(LinuxDriver):
-    """Textual's driver of a terminal, with a bound on what comes at once; bytes that are no UTF-8 end nothing."""
+    """Textual's terminal driver with a limit on bursts; bytes that are not UTF-8 do not end the program."""
 
     def run_input_thread(self) -> None:
         typed, parser = TypedBytes(), XTermParser(self._debug)
@@ -89,16 +89,16 @@ class BoundedInputDriver(LinuxDriver):
                         content = os.read(self.fileno, MOST_PASTED)
                     except OSError:
                         content = b""
-                    if not content:  # the terminal is gone, which a signal says too
+                    if not content:  # the terminal is gone, which a signal reports too
                         break
                     content = typed.take(content, time.monotonic())
                 else:
                     content, dropped = typed.pause()
                     if dropped:
-                        parser = XTermParser(self._debug)  # it may have been in the middle of a paste
+                        parser = XTermParser(self._debug)  # it may have been inside a paste
                         self.send_message(InputDropped())
                     if content and b"\x1b" not in content:
-                        # Nobody types so much at once: it was pasted without its marks, and no letter of it is a key.
+                        # No person types so much at once: it is a paste without marks, and no letter of it is a key.
                         content = _PASTE_BEGINS + content + _PASTE_ENDS
                 if content:
                     for event in parser.feed(decode(content)):

@@ -23,13 +23,13 @@ def silence_textual_log() -> None:
     features = [feature.strip().lower() for feature in os.environ.get("TEXTUAL", "").split(",")]
     if _WRITES_KEYS & set(features):
         os.environ["TEXTUAL"] = ",".join(feature for feature in features if feature not in _WRITES_KEYS)
-    # Read from the environment when Textual was imported, which is too early to be kept from it.
+    # Textual reads these from the environment at its import, which is too early to prevent.
     constants.LOG_FILE = None  # type: ignore[misc]
     constants.DEBUG = False  # type: ignore[misc]
 
 
 def crash_report(error: BaseException) -> str:
-    """The error's kind and the last places it came through, innermost last; no message and no local variable."""
+    """Return the error's type and its last stack frames, innermost last; no message and no local variable."""
     frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
     places = [f"  {_short(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
     return "\n".join((f"internal error, {type(error).__name__}; the screen was closed. It came through", *places))

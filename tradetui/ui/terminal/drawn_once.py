@@ -1,8 +1,8 @@
 """Bases of screens and widgets that style, colour and paint once what Textual does twice, so that keys show sooner.
 
-The abilities of a terminal by its environment: how many colours, and which characters.
+Also the abilities of a terminal by its environment: how many colours, and which characters.
 
-Replaces every character outside ASCII by one that every terminal has, cell for cell, if the locale is not UTF-8.
+Also replaces every character outside ASCII by one that every terminal has, cell for cell, if the locale is not UTF-8.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class StyledOnce(Screen[ScreenResultType]):
         event.refresh_styles = event.refresh_styles and self.stack_updates > 0
 
     def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
-        # A screen that is closing has nothing left to focus, and need not be styled once more.
+        # A closing screen has nothing left to focus, and needs no new style.
         if avoiding is None or self not in avoiding:
             super()._reset_focus(widget, avoiding)
 
     def _screen_resized(self, size: Size) -> None:
-        # The first size comes after the screen was laid out for it; later the screen may have changed since.
+        # The first size comes after the screen was laid out for it; later the screen may have changed.
         if self.stack_updates > 1 or size != self._compositor.size or self._layout_widgets:
             super()._screen_resized(size)
 
@@ -60,7 +60,7 @@ class TrueColours(Widget):
 
 
 class LinewiseScrollView(ScrollView):
-    """Whoever scrolls or resizes it by these methods repaints only the lines that look different."""
+    """A view that repaints only lines that look different, if scrolled or resized by these methods."""
 
     def show_from(self, y: int) -> None:
         # `scroll_to` would repaint every line, but most of them look as they did.
@@ -113,7 +113,7 @@ def blocking_reason(environ: Mapping[str, str]) -> str | None:
 
 
 def _has_256_colours(environ: Mapping[str, str]) -> bool:
-    # The same variables decide what is written: a colour that is not among the sixteen is turned into one that is.
+    # The same variables decide the output: a colour outside the sixteen is converted to one of them.
     if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
         return True
     return _MANY_COLOURS.search(environ.get("TERM", "").strip().lower()) is not None
@@ -121,7 +121,7 @@ def _has_256_colours(environ: Mapping[str, str]) -> bool:
 
 def _has_utf8(environ: Mapping[str, str]) -> bool:
     """Whether the locale is one of UTF-8, the default if none is named."""
-    # Python writes LC_CTYPE=C.UTF-8 into the environment where LANG=C is all that is there (PEP 538).
+    # Python sets LC_CTYPE=C.UTF-8 in the environment if only LANG=C is set (PEP 538).
     if not environ.get("LC_ALL") and environ.get("LC_CTYPE") == "C.UTF-8" and environ.get("LANG") in {"C", "POSIX"}:
         return False
     locale = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := environ.get(name))), None)
@@ -148,7 +148,7 @@ _BY_CODE_POINT: Final = {ord(drawn): likeness for likeness, family in _LIKENESSE
 
 
 def ascii_cells(text: str) -> str:
-    """The text in as many cells of ASCII; a character without a likeness becomes one question mark per cell."""
+    """Return the text in as many cells of ASCII; a character without a likeness becomes one question mark per cell."""
     if text.isascii():
         return text
     likeness = text.translate(_BY_CODE_POINT)

@@ -66,7 +66,7 @@ _HEADS = {
     State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $warn"),
 }
 _MARKS = {True: ("✓", "bold"), False: ("✗", "bold $warn"), None: ("?", "bold $warn")}
-"""The mark of an item that was created, of one that was refused, and of one whose fate is not known."""
+"""The mark of a created item, of a refused one, and of one whose outcome is unknown."""
 
 
 class ReviewDialog(LockingDialog[CreationStatus | None]):
@@ -163,7 +163,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         self.cancel_button.disabled = True
         self.give_reason("sending … the outcome is shown here")
         self.query_one(Vertical).border_subtitle = ""
-        # The application's worker, not this screen's: what was begun is shown even if the dialog went away.
+        # The application's worker, not this screen's: the outcome is shown even if the dialog was closed.
         self.app.run_worker(self._send(), group="creating", exit_on_error=False)
 
     async def _send(self) -> None:
@@ -204,7 +204,7 @@ class ResultDialog(IssuedKeysDialog):
     _close_button = getters.query_one("#close", Button)
 
     def __init__(self, creation: Creation, created: CreationStatus, *, is_new: bool = False) -> None:
-        """`is_new` is whether it was sent just now, from the form; else it is an earlier one that is not settled."""
+        """Show a creation; `is_new` is whether it was just sent from the form, else it is an earlier unsettled one."""
         super().__init__(classes="dialog -creating")
         self._creation = creation
         self._created = created

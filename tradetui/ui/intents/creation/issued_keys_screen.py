@@ -30,11 +30,11 @@ COVERED = "•" * 12
 _LABEL_WIDTH = 14
 _HINTS = "v shows · a copies the API key · s the secret · x the passphrase"
 _LABELS = {"api_key": "API key", "secret": "secret", "passphrase": "passphrase"}
-"""What an issued key consists of, by the attributes of `Secrets`."""
+"""The parts of an issued key, by the attributes of `Secrets`."""
 
 
 class IssuedKeysDialog(DimmingScreen[None]):
-    """A screen with a list of keys, whose bindings work wherever the focus is: `action_issued` runs them there."""
+    """A screen with a list of keys, whose bindings work with any focus: `action_issued` runs them there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "issued('reveal')", "Show"),

@@ -1,6 +1,6 @@
-"""One confirmed reversal: sent, followed to its outcome, and shown, whether its dialog is still open or was left.
+"""One confirmed reversal: sent, followed to its outcome, and shown, whether its dialog is still open or not.
 
-What is not known is never shown as an outcome: the search goes on, and the symbol stays locked.
+An unknown outcome is never shown as an outcome: the search continues, and the symbol stays locked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tradetui.wire.text import counted, scrub
 
 Ending = Callable[[Room], Content]
 _LOOK_EVERY_S: Final = 1.0
-_NO_SCREEN: Final = Room(80, 24)  # the room of an ending that is no longer drawn, and becomes a message
+_NO_SCREEN: Final = Room(80, 24)  # the room of an ending that is not drawn but becomes a message
 
 
 class AttemptView(Protocol):
@@ -44,16 +44,16 @@ class AttemptView(Protocol):
     def is_attached(self) -> bool: ...
     def show_standing(self, standing: Content) -> None: ...
     def show_not_sent(self, why: str, preview: Preview | None) -> None:
-        """Show that nothing was sent, and the preview read instead, where it differs from the one shown."""
+        """Show that nothing was sent, and the newly read preview if it differs from the one shown."""
 
     def show_end(self, end: Ending) -> None: ...
 
 
 @dataclass(eq=False)
 class Attempt:
-    """A confirmed reversal. It goes on when its dialog is closed; a notice in the corner then names the outcome.
+    """A confirmed reversal. It continues when its dialog is closed; a notice in the corner then names the outcome.
 
-    `read_anew` is called after the end of a sent reversal, since the panels' rows are then older.
+    `read_anew` is called after the end of a sent reversal, because the panels' rows are then older.
     """
 
     app: App[Any]
@@ -67,7 +67,7 @@ class Attempt:
     _was_withdrawn: bool = field(default=False, init=False)
 
     def leave(self) -> None:
-        """Withdraw the request if it has not left for the exchange, else let it go on; a message says which."""
+        """Withdraw the request if it has not left for the exchange, else let it continue; a message shows which."""
         plan = self.shown.plan
         title = plan.title if plan is not None else f"Reverse {self.shown.subject}"
         self._was_withdrawn = self._departure.withdraw("it was withdrawn")
@@ -152,7 +152,7 @@ class Attempt:
             self.view.show_standing(standing)
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
-        """Show an end in the dialog, or in a notice once that is closed; without `progress` the outcome is unknown."""
+        """Show an end in the dialog, or in a notice once it is closed; without `progress` the outcome is unknown."""
         different = "" if progress is None else self._different_orders(progress)
         is_as_previewed = progress is not None and progress.outcome is Outcome.REVERSED and not different
         self.read_anew()
@@ -180,7 +180,7 @@ class Attempt:
         notify_about(self.app, symbol, message, was_sent=was_sent, severity=severity, seconds=seconds)
 
     def _different_orders(self, progress: Progress) -> str:
-        """The worst of the orders that differ from the preview, and how many more do; empty where none does."""
+        """Describe the worst order that differs from the preview, and count the others; empty if none differs."""
         plan = self.shown.plan
         assert plan is not None
         orders = compared_orders(self.shown, plan, progress)

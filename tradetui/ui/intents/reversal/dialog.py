@@ -1,9 +1,9 @@
-"""The reversal dialog: the positions afterwards, exactly what is sent, and the outcome.
+"""The reversal dialog: the positions afterwards, the exact request, and the outcome.
 
-A preview can be confirmed half a second after it was read, and is read again as soon as it is too old. What follows a
-confirmation is an `Attempt`, which goes on even if the dialog is closed.
+A preview can be confirmed half a second after it was read, and is read again when it expires. A confirmation becomes an
+`Attempt`, which continues even if the dialog is closed.
 
-Asks which symbol to reverse, and which of its legs if both are open.
+Also asks which symbol to reverse, and which of its legs if both are open.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _NOT_YET: Final = "Ready in a moment …"
 
 
 class ReversalDialog(LockingDialog[None]):
-    """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
+    """Opens at once and is filled in later. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
-    Inputs, buttons and reason stand still; arrows and pages scroll the rest, whatever has the focus. Nothing can be
-    confirmed before everything that decides was on the screen. Esc leaves it in every phase.
+    Inputs, buttons and reason stay in place; arrows and pages scroll the rest, with any focus. Confirming is possible
+    only after the whole deciding part was on the screen. Esc leaves the dialog in every phase.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -120,10 +120,10 @@ class ReversalDialog(LockingDialog[None]):
         self._key_line.show(self._execution.intents, shows_request=self._shows_request)
 
     def before_key(self, event: TypedInput) -> bool:
-        """Drop keys that come before there is anything to type them for.
+        """Drop keys that come before there is anything to answer.
 
-        A key at an armed preview means that it was read, unless it came together with the one before it, or is an
-        Enter without a focus: that one does nothing, and says so.
+        A key at an armed preview means that it was read, unless it came together with the one before it, or is an Enter
+        without a focus: that Enter does nothing, and the dialog shows that.
         """
         in_burst = trading_app(self).key_order.in_burst
         if not in_burst:
@@ -150,7 +150,7 @@ class ReversalDialog(LockingDialog[None]):
     def action_go(self, step: int) -> None:
         """Focus the next field or button, or with -1 the one before; from the complete word, the confirm button.
 
-        While a preview is read again the confirm button cannot have the focus and gets it afterwards: the key waits.
+        While a preview is read again, the confirm button cannot have the focus; it gets it afterwards.
         """
         if self.focused is None and self._focus.will_return:
             return
@@ -209,7 +209,7 @@ class ReversalDialog(LockingDialog[None]):
             self._note = f"The preview was older than {EXPIRES_S:.0f} s."
 
     def _show_failed_reading(self, problem: Exception) -> None:
-        """Show the whole reason in the preview's place, since it may be longer than the line above the buttons."""
+        """Show the whole reason in place of the preview, because it may be longer than the line above the buttons."""
         if self._preview is not None:
             self._disarm(f"The preview could not be read again. {problem}")
             return
@@ -222,7 +222,7 @@ class ReversalDialog(LockingDialog[None]):
         if before is not None and before.plan is not None and len(preview.resting) > len(before.resting):
             self._area.read_whole = False
         self._preview, self._reading = preview, ""
-        # Another size may be possible where this one is not; where the whole position is not, none is.
+        # If this size is impossible, another may be possible; if the whole position is impossible, no size is.
         self._unreadable = preview.plan is None and preview.target.size is None
         self._unread.looked_at = self._unread.looked_at or preview
         self._marked = self._unread.changed(preview)
@@ -253,7 +253,7 @@ class ReversalDialog(LockingDialog[None]):
     def _return_focus(self) -> None:
         if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
             return
-        # If the button is off only until the rest was read, an Enter meant to send must not find Cancel.
+        # If the button is off only until the rest was read, an Enter meant to send must not press Cancel.
         if not (self._focus.waits_for_confirm and self._area.unseen(armed=True) == self._reasons()):
             self._focus.return_focus()
 
@@ -310,7 +310,7 @@ class ReversalDialog(LockingDialog[None]):
     # Fields
 
     def _show_fields(self) -> None:
-        """Hide the fields where nothing can be sent, so that letters are keys; typed text is kept."""
+        """Hide the fields if nothing can be sent, so that letters are keys; typed text is kept."""
         can_type = self._may_send and not self._unreadable and not self._area.is_too_small
         shown = can_type and self._phase.is_before_confirming
         if not shown:
@@ -374,7 +374,7 @@ class ReversalDialog(LockingDialog[None]):
 
     def confirm(self) -> None:
         """Send it if it is unchanged after another reading."""
-        # The sender runs the pre-trade checks; here are only the reasons that it cannot know.
+        # The sender runs the pre-trade checks; these are only the reasons that it cannot know.
         if (
             self._phase is not Phase.ARMED
             or self._preview is None
@@ -391,7 +391,7 @@ class ReversalDialog(LockingDialog[None]):
         self._unread.looked_at = self._preview
         self._fields.enable(False)
         self._attempt = Attempt(self.app, self, self._execution, self._preview, self._fields.word, self._read_anew)
-        # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
+        # The application's worker, not this screen's: the attempt is followed even if the dialog was closed.
         self.app.run_worker(self._attempt.run(), group="sending", exit_on_error=False)
 
     # Afterwards

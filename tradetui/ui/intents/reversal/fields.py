@@ -1,10 +1,9 @@
-"""What is typed in the reversal dialog: the size of a part, then the word, through which the focus goes on to send.
+"""The typed parts of the reversal dialog: the size of a part, then the word, from which the focus moves on to send.
 
-The focus never comes to a button by itself while an Enter may be under way.
+The focus never moves to a button by itself while an Enter may be under way.
 
-The frame of the reversal dialog: the account, the preview's age, and the confirm button's title.
-
-The scrolling part of the reversal dialog: the preview, and whether the trader has seen everything that decides.
+Also the frame of the dialog (the account, the preview's age, and the confirm button's title) and its scrolling part:
+the preview, and whether the trader has seen everything that decides.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def _row(row_id: str, label: str, box: Input, hint: str) -> Horizontal:
 class Fields(Vertical):
     """Both rows, and whether their required texts are complete.
 
-    They are shown only where something may be typed, the word's only where one is required.
+    They are shown only if something may be typed, the word's row only if a word is required.
     """
 
     size_box = getters.query_one(SizeBox)
@@ -188,14 +187,15 @@ class DialogFocus:
         return ring[(ring.index(focused) + step) % len(ring)] if focused in ring else None
 
     def go_on_from(self, box: Input) -> None:
-        """Go on from a completed field: now if the next one can be reached, else as soon as it can."""
+        """Continue from a completed field: now if the next one can be reached, else as soon as it can."""
         self._entered = box
         self.go_on()
 
     def go_on(self) -> None:
-        """Go from a completed field to the missing word, else to the confirm button.
+        """Move from a completed field to the missing word, else to the confirm button.
 
-        It waits in the field until the button can be pressed, and goes nowhere once the trader has left the field.
+        The focus waits in the field until the button can be pressed, and does not move once the trader has left the
+        field.
         """
         if self.screen.focused is not self._entered:
             self._entered = None
@@ -256,7 +256,7 @@ class Phase(Enum):
 
 
 class Frame(Vertical):
-    """Names the account in its top, in the colour of a warning where it is a live one, and its state."""
+    """Shows the account at its top, in the colour of a warning for a live account, and the dialog's state."""
 
     def __init__(self, execution: Execution) -> None:
         is_live = execution.settings.environment is Environment.LIVE
@@ -378,7 +378,7 @@ class PreviewArea(VerticalScroll):
         return width < LEAST_WIDTH or height < LEAST_HEIGHT
 
     def unseen(self, *, armed: bool) -> tuple[str, ...]:
-        """Why it cannot be confirmed: not all of it has been on the screen, which only counts once it is armed."""
+        """Return why it cannot be confirmed: not all of it was on the screen while it was armed."""
         if self.is_too_small:
             return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
         if armed and not self.read_whole:
@@ -391,9 +391,9 @@ class UnreadNotices:
     """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
 
     `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `has_changed` is
-    whether any was shown since, which may have gone back. `not_sent` says why a confirmation was not sent; `dropped`
-    that keys came before the dialog was ready, which stays until the required word is typed; `pressed_nothing` why the
-    last Enter pressed nothing; `notice` is the journal's, shown once.
+    whether a change was shown since, even if it went back. `not_sent` is why a confirmation was not sent. `dropped` is
+    that keys came before the dialog was ready; it stays until the required word is typed. `pressed_nothing` is why the
+    last Enter pressed nothing. `notice` is the journal's, shown once.
     """
 
     looked_at: Preview | None = None
@@ -404,7 +404,7 @@ class UnreadNotices:
     notice: str = ""
 
     def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
-        """A key was pressed at the armed preview; `word_is_missing` is whether a word is still to be typed."""
+        """Note a key at the armed preview; `word_is_missing` is whether a word is still to be typed."""
         self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
         self.dropped = self.dropped and word_is_missing
 

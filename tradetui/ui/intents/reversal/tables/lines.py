@@ -1,11 +1,11 @@
-"""The text of the reversal dialog, from what decides whether it is confirmed to the outcome.
+"""The text of the reversal dialog, from the deciding part to the outcome.
 
-Before: the deciding part, the request as sent, the basis of each figure. Afterwards: what is held, and what differs.
+Before confirming: the deciding part, the request as sent, the basis of each figure. Afterwards: the holdings, and the
+differences from the preview.
 
-The table of positions in the reversal dialog: what is held now, and what will be held afterwards.
-
-In hedge mode it has a row for the LONG leg, the SHORT leg and their net. In one-way mode it has a row for the net, and
-a second one if the exchange may do either of two things. Once the reversal is over, the last column is what is held.
+Also the table of positions now and afterwards. In hedge mode it has a row for the LONG leg, the SHORT leg and their
+net. In one-way mode it has a row for the net, and a second one if two results are possible. After the reversal, the
+last column is the present holdings.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from tradetui.wire.text import scrub
 
 _WIDTHS: Final = (9, 10, 12, 13, 13, 15)
 _HELD_WIDTH: Final = 13
-_OTHER_RESULT: Final = "or"  # the name of the row of a second possible result, whose size now stands in the first
+_OTHER_RESULT: Final = "or"  # the name of the row of a second possible result, whose size is now in the first row
 _ONE_WAY_STYLE: Final = "bold"
 
 
@@ -94,14 +94,14 @@ def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, r
 
 
 class _Leg(StrEnum):
-    """The part of a position that a row is about."""
+    """The part of a position that a row shows."""
 
     LONG = "LONG"
     SHORT = "SHORT"
     NET = "net"
 
     def size_in(self, held: Holdings | None) -> Decimal | None:
-        """Its size in what is held; None where that is not known, or where one-way mode has no such leg."""
+        """Return its size in the holdings; None if that is not known, or one-way mode has no such leg."""
         if isinstance(held, Legs):
             return {_Leg.LONG: held.long, _Leg.SHORT: held.short, _Leg.NET: held.long - held.short}[self]
         return held.net if held is not None and self is _Leg.NET else None
@@ -151,7 +151,7 @@ def _position_rows(plan: ReversalPlan) -> Iterator[_PositionRow]:
 
 
 def _entry(preview: Preview, plan: ReversalPlan, row: _PositionRow) -> str:
-    """The entry of what is held afterwards: as now for what stays of a position, else an estimate."""
+    """Return the entry of the position afterwards: the present one for a remaining part, else an estimate."""
     figures, is_one_way = figures_of(preview), isinstance(plan.before, Net)
     if row.leg is _Leg.NET and not is_one_way:
         return ""
@@ -166,7 +166,7 @@ def _entry(preview: Preview, plan: ReversalPlan, row: _PositionRow) -> str:
 
 
 def _note(preview: Preview, plan: ReversalPlan, row: _PositionRow) -> str:
-    """What the entry of a position was, or what the net of both legs was worth."""
+    """Describe the earlier entry of a position, or the value of both legs' net."""
     if row.leg is _Leg.NET and isinstance(plan.before, Legs):
         mark_price = None if preview.estimates is None else preview.estimates.mark
         return "" if mark_price is None else f"was {_worth(row.before, mark_price, signed=True)}"
@@ -180,7 +180,7 @@ def _entry_now(preview: Preview, leg: str) -> Decimal | None:
 
 
 def _changed(plan: ReversalPlan, row: _PositionRow, figures: Figures, marks: Marks) -> str | None:
-    """What the size of a row was when the trader looked last, None where it has not changed."""
+    """Describe the size of a row when the trader last looked, None if it has not changed."""
 
     def size_when_looked(leg: _Leg, size_now: Decimal) -> Decimal:
         is_reversed = leg in (plan.leg, _Leg.NET)
@@ -249,7 +249,7 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
 
 
 def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change], width: int) -> Iterator[Content]:
-    """What every figure rests on, and how old it is, in lines of `width` cells."""
+    """Yield the basis of every figure, and its age, in lines of `width` cells."""
     hanging_line = partial(line, width=width)
     yield Content("")
     yield Content.styled("Where the figures come from", "$quiet")
@@ -312,7 +312,7 @@ def compared_orders(shown: Preview, plan: ReversalPlan, progress: Progress) -> S
 
 
 def sending_sentence(shown: Preview, journal_key: str) -> str:
-    """What Esc does before any reply; `journal_key` opens the journal."""
+    """Describe the effect of Esc before any reply; `journal_key` opens the journal."""
     return (
         "Reading again, then sending … Until it is sent, Esc withdraws it. After that, Esc closes this dialog: the "
         f"reversal continues, {shown.target.symbol} stays locked, and {journal_key} shows it."
@@ -320,7 +320,7 @@ def sending_sentence(shown: Preview, journal_key: str) -> str:
 
 
 def tracking_sentence(shown: Preview, journal_key: str) -> str:
-    """What Esc does while the outcome is tracked; `journal_key` opens the journal."""
+    """Describe the effect of Esc while the outcome is tracked; `journal_key` opens the journal."""
     symbol = scrub(shown.target.symbol)
     return (
         f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and {journal_key} "
@@ -329,7 +329,7 @@ def tracking_sentence(shown: Preview, journal_key: str) -> str:
 
 
 def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content:
-    """The request may have been executed: the certain facts, and what goes on; `journal_key` opens the journal."""
+    """Describe an unknown outcome: the certain facts, and what continues; `journal_key` opens the journal."""
     symbol = shown.target.symbol
     return Content.assemble(
         (scrub(f"The outcome is not known: {why.rstrip('.')}."), WARNING),
@@ -360,7 +360,7 @@ def _action(plan: ReversalPlan) -> str:
 
 
 def _warning_lines(preview: Preview) -> Iterable[Content]:
-    """The worst warnings from below, where they do not fit on the screen with the legs."""
+    """Yield the worst warnings from below if they do not fit on the screen with the legs."""
     if preview.margin_short:
         yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", WARNING)
     wrong = [order for order in preview.resting if order.wrong_way]
@@ -389,7 +389,7 @@ def _position_lines(preview: Preview, marks: Marks, width: int) -> Iterable[Cont
 
 
 def _settled(plan: ReversalPlan, progress: Progress) -> str:
-    """The outcome in words; a one-way position that was to be reduced was not turned."""
+    """Describe the outcome; a one-way position that should have been reduced was not turned."""
     before, held = plan.before, progress.held
     made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
     if made_smaller and progress.outcome is Outcome.REVERSED:

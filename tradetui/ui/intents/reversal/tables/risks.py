@@ -1,9 +1,9 @@
 """The table of costs and risks in the reversal dialog: profit taken, fees, margin, liquidation, and the next stop.
 
-Each row has the figure now, the estimate afterwards, and what the estimate rests on. Once the reversal is over, the
-table has what the exchange reports in its last column, and marks the estimates that were off.
+Each row has the figure now, the estimate afterwards, and its basis. After the reversal, the last column has the
+reported figures, and wrong estimates are marked.
 
-The table of orders and stops in the reversal dialog: how far away each is, and what becomes of it afterwards.
+Also the table of orders and stops: how far away each is, and its effect afterwards.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -
 def outcome_risk_table(
     preview: Preview, plan: ReversalPlan, actuals: ReversalActuals, held: Holdings | None, room: Room
 ) -> Iterator[Content]:
-    """The same table with the figures read after the end in its last column; a row that is off is marked.
+    """Yield the same table with the figures read after the end in its last column; a wrong estimate is marked.
 
-    With two possible results the estimates are those of the larger one, and are compared with that alone.
+    With two possible results the estimates are those of the larger one, and compared only with that.
     """
     estimates = preview.estimates
     if estimates is None:
@@ -201,7 +201,7 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
 
 
 def _without_stop_price(figures: Figures, stop: StopResult) -> TableRow:
-    """The row where no stop-loss waits for the opened leg, or only a trailing one, whose price is not known."""
+    """Return the row if no stop-loss waits for the opened leg, or only a trailing one, whose price is not known."""
     leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     if stop.ending is None:
         now = "trailing" if stop.now_trails else "no stop"
@@ -225,7 +225,7 @@ _LEAST_RUN: Final = 2  # of more similar neighbours than this, only the nearest 
 def orders_table(
     preview: Preview, resting: Sequence[OrderImpact], room: Room, marks: Marks | None = None
 ) -> Iterator[Content]:
-    """A row for each of these orders that the reversal touches; many alike have two, those that stay as they are one.
+    """Yield a row for each order that the reversal affects; many alike have two, unchanged ones have one.
 
     Orders come before stops, those next to the mark price first.
     """
@@ -265,7 +265,7 @@ def _listed(resting: Sequence[OrderImpact], marks: Marks, most: int) -> Sequence
 
 
 def _runs(shown: Sequence[OrderImpact], marks: Marks, most: int) -> Iterator[Sequence[OrderImpact]]:
-    """Groups of neighbours that differ only in price; a new one is alone, and all are if few are shown."""
+    """Yield groups of neighbours that differ only in price; a new order is alone, and all are if few are shown."""
 
     def likeness(order: OrderImpact) -> tuple[object, ...]:
         is_alone = len(shown) <= most or _is_new(order, marks)

@@ -1,6 +1,6 @@
-"""What all tables of the reversal dialog are made of: rows in aligned columns, figures as text, notes, and marks.
+"""The parts of all tables of the reversal dialog: rows in aligned columns, figures as text, notes, and marks.
 
-A mark says what a figure was when the trader looked last, so that no change goes by unseen.
+A mark shows the value of a figure when the trader last looked, so that no change stays unnoticed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIQUIDATION_FIGURES: Final = 4
 WARNING: Final = "bold $warn"
 DIFFERENT: Final = "DIFFERENT"  # marks a row whose outcome is not as previewed
 _GAP: Final = 3
-_WIDE_FROM: Final = 98  # cells from which notes stand behind their rows
+_WIDE_FROM: Final = 98  # cells from which notes are behind their rows
 _AIRY_FROM: Final = 30  # lines from which blank lines part the tables
 _MANY_ORDERS_FROM: Final = 44  # lines from which many orders are listed
 _LABEL: Final = 18
@@ -54,7 +54,7 @@ class Room:
 class TableRow:
     """One row: its name, its cells, a note behind them, its style, and a mark of its changes.
 
-    The note is quiet, but in a row of a warning, which has the style of the warning as a whole.
+    The note is quiet, except in a row with a warning, which has the warning's style as a whole.
     """
 
     name: str
@@ -69,7 +69,7 @@ class TableRow:
 
 
 def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterator[Content]:
-    """The rows in columns of at least these widths: names stand at the left, cells at the right of theirs."""
+    """Yield the rows in columns of at least these widths: names left-aligned, cells right-aligned."""
     name_width = max(widths[0], *(len(row.name) for row in rows))
     columns = [
         max(width, *(len(row.cells[index]) + 1 for row in rows if index < len(row.cells)))
@@ -93,7 +93,7 @@ class _Remarks(NamedTuple):
 
 
 def _remarks(row: TableRow, room: Room, *, used: int) -> _Remarks:
-    """The note and the mark of a row whose cells use so much of the room; the mark is never left out, a note may be."""
+    """Return the note and the mark of a row whose cells use `used` cells; the note may be left out, the mark never."""
     mark = "" if row.changed is None else f" ◂ {scrub(row.changed)}"
     note = f"{' ' * _GAP}{scrub(row.note)}" if row.note else ""
     mark_fits, both_fit = used + len(mark) <= room.width, used + len(note) + len(mark) <= room.width
@@ -116,7 +116,7 @@ def line(label: str, text: str, style: str = "", *, width: int | None = None) ->
 
 
 class Marks:
-    """The values of each row when the trader looked at it last, where they have changed."""
+    """The values of changed rows when the trader last looked at them."""
 
     def __init__(self, changed: Iterable[Change] = ()) -> None:
         self._before = {(change.fact, change.row): change.before for change in changed}
@@ -157,7 +157,7 @@ class Figures:
         return number(amount, signed=signed, places=places)
 
     def money_title(self, title: str) -> str:
-        """The title of an amount in the margin coin, which it names where amounts beside it are in dollars."""
+        """Return the title of an amount, with the margin coin if neighbouring amounts are in dollars."""
         return title if is_dollar(self.margin_coin) else f"{title} {self.margin_coin}"
 
 
