@@ -275,7 +275,7 @@ class _Arrival(NamedTuple):
 
 @dataclass(slots=True)
 class _Outcome:
-    """The outcome of a call. After a refusal the caller and the calls left are kept if already known."""
+    """The outcome of a call; a refusal keeps the caller's `key` and the calls `left` if they were known by then."""
 
     key: SandboxKey | None = None
     left: int | None = None

@@ -57,7 +57,7 @@ class OverviewProfiles:
         self._writers.close()
 
     def sources(self) -> list[AccountSource]:
-        """The profiles as the configuration has them now; raises ConfigurationError where it cannot be read.
+        """The profiles as the configuration has them now; raises ConfigurationError if it cannot be read.
 
         One that breaks a rule is a source that cannot be opened.
         """
@@ -149,7 +149,7 @@ class KeptFiles:
         self._marks = marks  # the earlier marks: a write during the read is read next time
 
     def _day_opening(self, account: AccountIdentity, now_ms: int) -> DayOpening | None:
-        """The day's opening as sessions have sampled it; None where none ran, or transfers are not known."""
+        """The day's opening as sessions have sampled it; None if none ran, or transfers are not known."""
         settings, file = self._settings, archive_file(self._settings, account)
         if file is None or not file.exists():
             return None

@@ -21,7 +21,7 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.exchange_time import unix_ms
 
 LONGEST_LOOK_S: Final = 20.0
-"""How long an account that is silent is waited for; the others are read long before."""
+"""The longest wait for a silent account; others are read long before."""
 
 
 async def show_overview(options: argparse.Namespace, flags: Flags) -> int:

@@ -71,7 +71,7 @@ ended trips with the leg's state after them, and the changes of position mode (`
 
 `ledger_read` is the time up to which fills were read. `ledger_start` lists the legs that held nothing before the first
 fill. `ledger_mark` is the last row of `record` whose fill is booked; later ones are booked before results are read.
-`incomplete_fills` came without their fee or profit.
+`incomplete_fills` counts fills without their fee or profit.
 """
 _EVENT_TABLES: Final = """
     CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);

@@ -1,8 +1,8 @@
-"""Funding of a round trip, which is a position from when it was opened until nothing of it is held.
+"""Funding of a round trip: of a position from its opening until it is flat.
 
-The exchange reports it of a closed position (`ReportedTrip`), with a net result of its own. Else it is summed from the
-bills (`TripFunding`). Bills name a symbol but no leg, so that they tell the funding of a trip only where no other leg
-of the symbol was held meanwhile.
+The exchange reports the funding and the net result of a closed position (`ReportedTrip`). Otherwise the funding is
+summed from bills (`TripFunding`). Bills name a symbol but no leg, so they give the funding of a trip only if no other
+leg of the symbol was held meanwhile.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tradetui.wire.models.futures_accounts import ClosedPosition
 from tradetui.wire.product_types import ProductType
 
 APART_MS: Final = 2_000
-"""How far apart the exchange's times of a position may lie from those of its first and last fill."""
+"""Largest difference between the exchange's times of a position and those of its first and last fill."""
 
 
 class ReportedTrip(NamedTuple):
-    """Funding of a position that ended, and its net result where the exchange reports it; both in the margin coin."""
+    """Funding of a closed position, and its net result if the exchange reports it; both in the margin coin."""
 
     funding: Decimal
     net: Decimal | None
@@ -38,7 +38,7 @@ class ReportedTrip(NamedTuple):
 def keep_closed_positions(
     connection: sqlite3.Connection, product_type: ProductType, positions: Sequence[ClosedPosition], until: int | None
 ) -> None:
-    """Keep positions, each once; `until` (Unix ms) says that all until then are read. Called within a transaction."""
+    """Store positions, each once; `until` (Unix ms) means that all up to then are read. Called within a transaction."""
     connection.executemany(
         "INSERT OR REPLACE INTO closed_position (product_type, symbol, side, closed, opened, funding, net)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -64,7 +64,7 @@ def keep_closed_positions(
 
 
 def closed_positions_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
-    """Up to when (Unix ms) the positions that ended are read; None where they are not."""
+    """Return the time (Unix ms) up to which closed positions are read; None if none are."""
     row = connection.execute(
         "SELECT until FROM closed_position_read WHERE product_type = ?", (product_type,)
     ).fetchone()
@@ -74,7 +74,7 @@ def closed_positions_until(connection: sqlite3.Connection, product_type: Product
 def reported_trip(
     connection: sqlite3.Connection, product_type: ProductType, symbol: str, trip: Trip
 ) -> ReportedTrip | None:
-    """The exchange's report of a trip; None unless one position of its side began and ended with it."""
+    """Return the exchange's report of a trip; None unless exactly one position of its side began and ended with it."""
     if trip.opened_ms is None:
         return None
     rows = connection.execute(
@@ -97,9 +97,9 @@ class TripFunding:
         self._connection = connection
 
     def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
-        """The funding of a trip in its coin; below zero where it was paid.
+        """Return the funding of a trip in its coin; negative if paid.
 
-        None where that is not known: its start is not proven, bills of its time were not read, or another leg of the
+        None if it is not known: the trip's start is not proven, bills of its time were not read, or another leg of the
         symbol was held meanwhile.
         """
         opened = trip.opened_ms
@@ -114,7 +114,7 @@ class TripFunding:
 
 
 class _Settlements(NamedTuple):
-    """Funding of a symbol: times in Unix ms, oldest first, and what it came to before the first and after each."""
+    """Funding of a symbol: times in Unix ms, oldest first, and the sums before the first and after each."""
 
     times: Sequence[int]
     sums: Sequence[Decimal]
@@ -143,10 +143,10 @@ _WAS_HELD: Final = f"""
         )
     )
     """
-"""Whether a leg was held between two moments.
+"""Whether a leg was held between two times.
 
-Before a trip whose start is not proven more may have been held, as long ago as you like. Of the others, which follow
-each other, the first that ended later than the earlier moment began first. Both are found by an index.
+Before a trip whose start is not proven, the leg may have been held for any time. Other trips follow each other, so of
+those that ended after the earlier time, the first to end also began first. Both are found by an index.
 """
 
 

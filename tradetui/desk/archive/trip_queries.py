@@ -22,14 +22,14 @@ from tradetui.wire.product_types import ProductType
 
 _NOT_ENDED: Final = Instant(NO_END, "")
 _ROUNDED_TO: Final = Decimal("0.00000001")
-"""The step to which the exchange rounds an amount of each fill, as its share of a fee."""
+"""The step to which the exchange rounds an amount of each fill, such as its share of a fee."""
 
 
 class TripRow(NamedTuple):
-    """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
+    """A round trip of a symbol; `funding` is in the trip's coin, None if it is not known.
 
-    `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it reports none.
-    Of one that `is_open` all figures are so far.
+    `net_difference` is the exchange's net result of the position minus `net`; None if it reports none. For a trip that
+    `is_open` all figures are those so far.
     """
 
     product_type: ProductType
@@ -42,15 +42,15 @@ class TripRow(NamedTuple):
 
     @property
     def net(self) -> Decimal:
-        """Gross, fees and funding; without funding where that is not known."""
+        """Gross, fees and funding; without funding if that is not known."""
         return self.trip.net + (self.funding or ZERO)
 
 
 def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[TripRow]:
-    """Round trips by their last close, newest first."""
+    """Yield round trips by their last close, newest first."""
     condition, values = query.condition
     if query.symbols is None:
-        # The plus keeps SQLite from reading and sorting every trip of a product type: they stand by time already.
+        # The plus keeps SQLite from reading and sorting every trip of a product type: they are sorted by time already.
         condition = condition.replace("product_type", "+product_type")
     rows = connection.execute(
         "SELECT product_type, symbol, leg, body FROM ledger_trip WHERE last_time BETWEEN ? AND ?"
@@ -68,7 +68,7 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
 
 
 def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:
-    """The exchange's own net result of a trip minus that of its fills and funding, its rounding aside."""
+    """Return the exchange's net result of a trip minus that of its fills and funding, except its rounding."""
     if reported.net is None:
         return None
     difference = reported.net - trip.net - reported.funding
@@ -76,7 +76,7 @@ def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:
 
 
 def open_trips(connection: sqlite3.Connection, query: ResultQuery, positions: Iterable[Position]) -> list[TripRow]:
-    """The trips of what is held, those whose last fill is newest first; a trip that no position holds is left out."""
+    """Return the trips of held positions, by their newest fill; a trip without such a position is left out."""
     held = {(position.product_type, position.symbol, position.is_long): position for position in positions}
     condition, values = query.condition
     legs = connection.execute(
@@ -95,10 +95,10 @@ def open_trips(connection: sqlite3.Connection, query: ResultQuery, positions: It
 
 
 def _funding_so_far(position: Position, trip: Trip) -> Decimal | None:
-    """The funding of a position since it was opened, below zero where paid; None where it began at another time.
+    """Return a position's funding since it was opened, negative if paid; None if it began at another time.
 
-    `totalFee` of `/api/v2/mix/position/all-position`: plus was received, as the documented example shows, whose
-    break-even price it lowers. It is empty, which is nothing, before the first settlement.
+    `totalFee` of `/api/v2/mix/position/all-position` is positive if received: in the documented example it lowers the
+    break-even price. It is empty, meaning zero, before the first settlement.
     """
     record = position.record
     if record is None or record.c_time is None or trip.opened_ms is None:
@@ -110,7 +110,7 @@ def _funding_so_far(position: Position, trip: Trip) -> Decimal | None:
 
 
 def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ...]:
-    """The ids of a trip's fills, newest first; none where the ledger does not have the trip any more.
+    """Return the ids of a trip's fills, newest first; none if the ledger no longer has the trip.
 
     A fill that crosses zero in one-way mode belongs to the trip that it ends and to the one that it begins.
     """
@@ -119,7 +119,7 @@ def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ..
     if kept_trip is None:
         return ()
     closed, trip = kept_trip
-    # What ended a trip that did not lead to flat is no fill of it.
+    # If a trip ended without being flat, the fill that ended it is not one of its own.
     bound = "<=" if trip.ended or row.is_open else "<"
     fills = connection.execute(
         "SELECT id, time, body FROM record WHERE kind = 'fill' AND symbol = ? AND product_type = ? AND time >= ?"
@@ -137,7 +137,7 @@ def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ..
 
 
 def _kept_trip(connection: sqlite3.Connection, key: LegKey, listed: Trip) -> tuple[Instant, Trip] | None:
-    """A listed trip as the ledger has it now, and the fill that ended it: what came late may have changed it."""
+    """Return a listed trip as the ledger has it now, and the fill that ended it: a late fill may have changed it."""
     rows = connection.execute(
         "SELECT closed_time, closed_ordinal, body FROM ledger_trip"
         " WHERE product_type = ? AND symbol = ? AND leg = ? AND last_time = ?",
@@ -163,10 +163,10 @@ class TripOrigin(StrEnum):
 
 
 class TripOrigins:
-    """Reads once which orders triggers made and which opened a trip, then gives the origin of a trip.
+    """Reads once which orders triggers made and which opened a trip, and then gives the origin of a trip.
 
-    It is of trips that ended at a moment (`since`, Unix ms) or later: what one of their closing orders opened ended
-    then as well, or still runs.
+    It covers trips that ended at `since` (Unix ms) or later. A trip opened by one of their closing orders ended then
+    too, or still runs.
     """
 
     def __init__(self, connection: sqlite3.Connection, since: int) -> None:
@@ -182,11 +182,11 @@ class TripOrigins:
         self._connection = connection
 
     def of_opening(self, row: TripRow) -> TripOrigin | None:
-        """The origin of a round trip; None where its beginning is not known."""
+        """Return the origin of a round trip; None if its beginning is not known."""
         return None if row.trip.opened_ms is None else self._origin(row, row.trip.opened_by)
 
     def of_closing(self, row: TripRow) -> TripOrigin | None:
-        """What closed a round trip, or a part of it; None while all of it is open."""
+        """Return the origin of the closing of a round trip, or of a part; None while all of it is open."""
         if row.trip.forced_by:
             return TripOrigin(row.trip.forced_by)
         return self._origin(row, row.trip.closed_by) if row.trip.closed_size else None

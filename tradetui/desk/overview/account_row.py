@@ -15,7 +15,7 @@ from tradetui.trading.position_figures import Exposure
 from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesFill
 
-UID_TAIL: Final = 4  # digits of a UID that tell accounts apart beside their names
+UID_TAIL: Final = 4  # last digits of a UID, which distinguish accounts beside their names
 
 
 class RowState(IntEnum):
@@ -49,12 +49,12 @@ _STATE_TEXTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountRow:
-    """What is known of one account now; None is unknown.
+    """One account's present figures; None is unknown.
 
     `names` are the profiles of the account; the first one opens it. `age_s` is the whole seconds since accounts and
-    positions were last read, `is_late` whether that is too long ago, and `problem` says why. Money is in USDT:
-    `unrealised` includes what is converted from other coins, `unrealised_in_usdt` only what the exchange states in
-    USDT. `positions` is None where the exchange reports none.
+    positions were last read, `is_late` whether that is too long, and `problem` why. Money is in USDT: `unrealised`
+    includes amounts converted from other coins, `unrealised_in_usdt` only amounts that the exchange reports in USDT.
+    `positions` is None if the exchange reports none.
     """
 
     names: tuple[str, ...]
@@ -101,15 +101,15 @@ class AccountRow:
 
 
 def by_need(rows: Iterable[AccountRow]) -> list[AccountRow]:
-    """The rows ordered by who needs a person, then by name."""
+    """Return the rows by state, those that need a person first, then by name."""
     return sorted(rows, key=lambda row: (row.state, row.name.casefold()))
 
 
 class EnvironmentSum(NamedTuple):
-    """The sums in USDT of one environment's accounts that have a figure; None where none has one.
+    """The sums in USDT of one environment's accounts that have a figure; None if none has one.
 
     `counted` of `accounts` are in the sums. `late` are the accounts whose figures are missing or old, with their age in
-    seconds, None where they were never read. `oldest_s` is the greatest age in the sums.
+    seconds, None if they were never read. `oldest_s` is the greatest age in the sums.
     """
 
     environment: str

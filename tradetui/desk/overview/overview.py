@@ -23,7 +23,7 @@ async def _in_thread(open_account: Callable[[], OpenedAccount]) -> OpenedAccount
 class Overview:
     """The rows of these profiles from `start` to `stop`; profiles of one account share a row.
 
-    `disk` runs all blocking reads, `run` what opens an account; `release` ends what the accounts shared.
+    `disk` runs all blocking reads, `run` opens accounts; `release` releases what the accounts share.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Overview:
         self._looked = asyncio.Event()
 
     def start(self) -> None:
-        """Begin to watch; each account is opened by itself, so that none waits for another."""
+        """Begin to watch; each account is opened separately, so that none waits for another."""
         for source in self._sources:
             self._watch(source)
         self._reading_kept = asyncio.create_task(self._read_kept_again_and_again(), name="overview disk")
@@ -70,11 +70,11 @@ class Overview:
 
     @property
     def rows(self) -> list[AccountRow]:
-        """The rows as of now, by who needs a person."""
+        """The present rows, those that need a person first."""
         return by_need(account.row for account in self._accounts)
 
     async def look(self, within_s: float) -> list[AccountRow]:
-        """Wait until each account was read or could not be, at most so many seconds; return the rows."""
+        """Wait until each account was read or failed, at most `within_s` seconds; return the rows."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._looked.wait()

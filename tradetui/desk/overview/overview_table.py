@@ -107,7 +107,7 @@ OVERVIEW_COLUMNS: Final[tuple[Column[AccountRow], ...]] = ranked(
         8,
         lambda row: row.margin_ratio,
         tone=lambda ratio: Tone.WARN if ratio >= RISK_WORTH_A_WARNING else Tone.PLAIN,
-        unit="maintenance margin by equity; 100 is liquidation",
+        unit="maintenance margin ÷ equity; 100 is liquidation",
     ),
     text_column("nearest", "Nearest", 8, _nearest_symbol),
     percent_column(
@@ -151,7 +151,7 @@ OVERVIEW_COLUMNS: Final[tuple[Column[AccountRow], ...]] = ranked(
 
 
 class OverviewTable(Table[AccountRow]):
-    """The table of accounts: its rows are no records, so that it has these columns alone."""
+    """The table of accounts: its rows are not records, so it has only these columns."""
 
     @property
     def view(self) -> TableView[AccountRow]:
@@ -174,7 +174,7 @@ OVERVIEW: Final = OverviewTable(
 
 
 def sum_line(total: EnvironmentSum, cell_format: CellFormat = DEFAULT_FORMAT) -> str:
-    """The sums of an environment in one line, with their count, what is late, and the greatest age."""
+    """Format the sums of an environment in one line, with their accounts, the late ones, and the greatest age."""
 
     def figure(name: str, amount: Decimal | None, remark: str = "", *, signed: bool = True) -> str:
         return f"{name} {money(amount, _DOLLARS, cell_format, signed=signed)}{remark}"

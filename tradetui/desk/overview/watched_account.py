@@ -1,4 +1,4 @@
-"""One account as its row needs it: who it is, its margin accounts, positions, orders and newest fills."""
+"""One account as its row needs it: its identity, margin accounts, positions, orders and newest fills."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _LINK_STATES: Final = {
 
 
 class Kept(NamedTuple):
-    """What this machine keeps of an account: the symbols of unknown outcomes, the lock, and the day's opening.
+    """This machine's records of an account: the symbols of unknown outcomes, the lock, and the day's opening.
 
-    `unknown_outcomes` is None where the journal cannot be read; `problem` says why.
+    `unknown_outcomes` is None if the journal cannot be read; `problem` is why.
     """
 
     unknown_outcomes: tuple[str, ...] | None = ()
@@ -63,16 +63,16 @@ class Kept(NamedTuple):
 
 
 class KeptReader(Protocol):
-    """Reads what this machine keeps of an account; it writes nothing."""
+    """Reads this machine's records of an account; it writes nothing."""
 
     def read(self, account: AccountIdentity, now_ms: int) -> Kept:
         """Read it now; blocks."""
 
 
 class OpenedAccount(NamedTuple):
-    """A client that can only read, with the settings of its profile; `kept` is None where nothing is kept.
+    """A client that can only read, with the settings of its profile; `kept` is None if nothing is kept.
 
-    `presumed` is the account as it was known before the exchange names it.
+    `presumed` is the account as known before the exchange names it.
     """
 
     client: ExchangeReader
@@ -83,11 +83,11 @@ class OpenedAccount(NamedTuple):
 
 @dataclass(frozen=True)
 class AccountSource:
-    """A profile as the overview opens it. `open` blocks, and raises where the profile cannot be opened.
+    """A profile as the overview opens it. `open` blocks, and raises if the profile cannot be opened.
 
-    `lock_trading` locks the account for every session of this user; it gets the account as far as the exchange has
-    named it, blocks, and raises where it cannot. It is None where the profile sends nothing. `configured` is what the
-    profile's configuration says: where it is equal, the row goes on undisturbed when the configuration is read again.
+    `lock_trading` locks the account for every session of this user. It gets the account as far as the exchange has
+    named it, blocks, and raises if it cannot lock. It is None if the profile sends nothing. `configured` is the
+    profile's configuration: if it is equal when the configuration is read again, the row stays as it is.
     """
 
     name: str
@@ -99,11 +99,11 @@ class AccountSource:
 
 
 OpenBlocking: TypeAlias = Callable[[Callable[[], OpenedAccount]], Awaitable[OpenedAccount]]
-"""Runs what opens an account without blocking the loop."""
+"""Opens an account without blocking the event loop."""
 
 
 class _IdentifyingReader(AccountsReader):
-    """Asks who the account is before it reads its futures accounts for the first time."""
+    """Identifies the account before it reads its futures accounts for the first time."""
 
     def __init__(
         self, client: ExchangeReader, settings: DeskSettings, known: Callable[[AccountIdentity], None]
@@ -125,7 +125,7 @@ class _IdentifyingReader(AccountsReader):
 class _ReportedPositions:
     """Reads the positions that the exchange reports; `offered` is whether it reports any.
 
-    Positions are never summed from fills here: that would cost a row what a session costs.
+    Positions are never summed from fills here, because a row would then cost as much as a session.
     """
 
     def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
@@ -169,7 +169,7 @@ class _NewestFills:
 
 
 class _AccountFeeds:
-    """The feeds of one account under a scheduler of their own: one that is silent or refused slows down no other."""
+    """The feeds of one account with its own scheduler, so that a silent or refused account slows down no other."""
 
     def __init__(self, opened: OpenedAccount, clock: Clock, random: Random, changed: Callable[[], None]) -> None:
         self.client, self.settings, self._clock, self._changed = opened.client, opened.settings, clock, changed
@@ -183,7 +183,7 @@ class _AccountFeeds:
         self.fills = Feed(TableName.FILLS, _NewestFills(polling, types), FILLS_EVERY_S, clock)
         self.feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills)
         link = opened.client.connection_status
-        # Who the account is comes first: until then its calls may count for another profile of it as well.
+        # The account is identified first: until then its calls may count for another profile of it as well.
         self.scheduler = Scheduler(
             self.feeds,
             random,
@@ -219,7 +219,7 @@ class _AccountFeeds:
         self._changed()
 
     def shown_in(self, row: AccountRow) -> AccountRow:
-        """The row with what these feeds know."""
+        """Return the row with the figures of these feeds."""
         now, accounts, positions = self._clock.monotonic(), self.accounts.snapshot, self.positions.snapshot
         records = [account.record for account in accounts.rows]
         are_reported = positions.read_at is not None and self._positions_reader.offered
@@ -257,7 +257,7 @@ class _AccountFeeds:
 class WatchedAccount:
     """One account from `start` to `stop`; `changed` is called whenever its row may have changed.
 
-    `sources` are the profiles that are this account; the first one is the one that is read.
+    `sources` are the profiles of this account; the first one is read.
     """
 
     def __init__(
@@ -281,7 +281,7 @@ class WatchedAccount:
 
     @property
     def known_account(self) -> AccountIdentity | None:
-        """The account as the exchange names it, else as it was known before."""
+        """The account as the exchange names it, else as known before."""
         return self.identity or (None if self._opened is None else self._opened.presumed)
 
     @property
@@ -311,7 +311,7 @@ class WatchedAccount:
         self._changed()
 
     async def read_kept(self, disk: Disk) -> None:
-        """Read what this machine keeps of the account, once it is known or presumed."""
+        """Read this machine's records of the account, once it is known or presumed."""
         opened, account = self._opened, self.known_account
         if opened is None or opened.kept is None or account is None:
             return

@@ -251,7 +251,7 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
 
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
-    """One line per profile, their figures aligned; `open_index` is None where none is open."""
+    """One line per profile, their figures aligned; `open_index` is None if none is open."""
     sound, rows = [], []
     for index, (name, summary) in enumerate(zip(names, summaries, strict=True)):
         state = "open" if index == open_index else ""
@@ -277,7 +277,7 @@ _NARROWEST: Final = 12  # the fewest cells of a key's description
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
-    """One line: `keys` is empty for a figure or a note, `off` is why the keys do nothing now, empty where they do."""
+    """One line: `keys` is empty for a figure or a note, `off` is why the keys do nothing now, empty if they do."""
 
     group: str
     keys: str
@@ -395,7 +395,7 @@ HEADER_FIGURES: Final = (
     ("today", "equity since the day began in the profile's zone, or since the day's first sample, without transfers"),
     ("open", "unrealised profit of all open positions, in USDT; ~ marks coin-margined ones converted at the mark"),
     ("free", "free margin of the futures account that has least of it, in per cent of its equity"),
-    ("margin ratio", "maintenance margin by equity of the account nearest to liquidation; at 100 % it is liquidated"),
+    ("margin ratio", "maintenance margin ÷ equity of the account nearest to liquidation; at 100 % it is liquidated"),
     ("exposure", "value of all positions, long and short together, as a multiple of equity"),
     ("union margin", "what the assets of a multi-asset account are worth as margin, at the exchange's rates"),
     ("available", "how much of the union margin is free"),

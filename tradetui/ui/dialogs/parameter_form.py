@@ -79,7 +79,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         return f"Fill in or correct: {', '.join(titles)}."
 
     def focused_id(self, prefix: str) -> str:
-        """The rest of the focused box's id after a prefix; empty where another widget has the focus."""
+        """The rest of the focused box's id after a prefix; empty if another widget has the focus."""
         focused = (self.focused.id if self.focused is not None else None) or ""
         return focused.removeprefix(prefix) if focused.startswith(prefix) else ""
 

@@ -50,7 +50,7 @@ _WHOLE_DAY_HINT: Final = "yesterday, last week, november, 7d or 2026-11-20"
 
 
 class ColumnsDialog(DeliberateDialog[TableChoice | None]):
-    """Returns the choice, None where it was left. Shown columns come first, in their order."""
+    """Returns the choice, None if it was left. Shown columns come first, in their order."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "cancel", "Leave it"),
@@ -153,7 +153,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
 
 
 def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
-    """A key per title: a free letter of the title, else any free letter; empty where none is left."""
+    """A key per title: a free letter of the title, else any free letter; empty if none is left."""
     free = {letter: None for letter in string.ascii_letters if letter not in taken and letter not in _MOVES_OR_CLOSES}
     letters = []
     for title in titles:
@@ -173,7 +173,7 @@ class _SortLine(NamedTuple):
 
 
 class SortDialog(ListDialog[str | None]):
-    """Returns a column's id, empty for unsorted, None where it was left.
+    """Returns a column's id, empty for unsorted, None if it was left.
 
     The key that opened it chooses the column under the cursor.
     """

@@ -36,7 +36,7 @@ _UNITS: Final = ((Decimal(10) ** 9, "b"), (Decimal(10) ** 6, "m"), (Decimal(10) 
 
 
 class DayNet(NamedTuple):
-    """A day's result; `is_complete` is False where fills of it are known to be missing."""
+    """A day's result; `is_complete` is False if fills of it are known to be missing."""
 
     net: Decimal
     is_complete: bool = True

@@ -323,7 +323,7 @@ class PeriodReading:
         self.fills_to_book: int | None = None
         """How many fills the archive still has to book before anything can be read."""
         self.trouble = ""  # why the last reading failed
-        self.bills_refused = ""  # why the exchange gives no bills of the account; empty where it does
+        self.bills_refused = ""  # why the exchange gives no bills of the account; empty if it does
         self._now_ms = opened_ms
         self._read_at = 0.0
         self._took_s = 0.0
@@ -348,7 +348,7 @@ class PeriodReading:
         return None if results is None or results.period != self.period else results.total
 
     def day_line(self, day: date) -> ResultLine | None:
-        """The figures of a day, of the period or of the calendar's month; None where it has none."""
+        """The figures of a day, of the period or of the calendar's month; None if it has none."""
         known = [results for results in (self.results, self.month) if results is not None]
         return next((line for results in known for line in results.days if line.day == day), None)
 
@@ -461,7 +461,7 @@ def wallet_sentence(
 
 
 def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
-    """Why the change of open profit, and with it the result, is unknown; empty where it is known."""
+    """Why the change of open profit, and with it the result, is unknown; empty if it is known."""
     equity = results.equity
     if equity.open_change is not None:
         return ""
@@ -486,7 +486,7 @@ def today_reason(today: TodayResult | None, unknown_because: str, zone: tzinfo, 
 
 
 def funding_beyond_fills(line: ResultLine | None, cell_format: CellFormat) -> str:
-    """The funding in the net of a line beside its fills; empty where there is none."""
+    """The funding in the net of a line beside its fills; empty if there is none."""
     if line is None or line.funding == 0:
         return ""
     if line.funding is None:

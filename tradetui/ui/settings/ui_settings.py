@@ -80,7 +80,7 @@ KeepPreferences: TypeAlias = Callable[[ScreenPreferences], None]
 class ProfileAppearance:
     """A profile's settings of the screen, the choices made in it, and the function that keeps them.
 
-    `theme` is the one the profile names, None where it names none.
+    `theme` is the one the profile names, None if it names none.
     """
 
     theme: str | None = None
@@ -133,7 +133,7 @@ class ProfileChoice:
     appearance: Callable[[], ProfileAppearance] | None = None
     summary: Callable[[], ProfileSummary] = ProfileSummary
     reload: Callable[[], ConfigurationReload] | None = None
-    """Reads the configuration of the open profile again; None where there is no configuration."""
+    """Reads the configuration of the open profile again; None if there is no configuration."""
 
 
 @dataclass(frozen=True)

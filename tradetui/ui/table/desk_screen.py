@@ -86,7 +86,7 @@ class DeskScreen(StyledOnce[None]):
     @abstractmethod
     def refresh_states(self) -> None: ...
     def reason(self, action: Action) -> str | None:
-        """Why an action can do nothing now; None where it can."""
+        """Why an action can do nothing now; None if it can."""
         desk = self.desk
         if action in LOOKUPS:
             return STARTING if desk is None else desk.lookups.blocking_reason(action)
@@ -101,7 +101,7 @@ class DeskScreen(StyledOnce[None]):
         return None
 
     def refuses(self, textual_action: str) -> bool:
-        """Show why one of Textual's actions can do nothing now; returns False where it can."""
+        """Show why one of Textual's actions can do nothing now; returns False if it can."""
         action = _BY_TEXTUAL_ACTION.get((self.where, textual_action))
         reason = None if action is None else self.reason(action)
         if reason is not None:

@@ -16,7 +16,7 @@ from tradetui.ui.settings.themes import TONE_STYLES
 from tradetui.ui.table.cells import Cells, ColumnLayout, Drawn, fitted, whole_parts
 
 FEWEST_ROWS: Final = 3  # the rows that have priority over the footer
-FEWEST_ABOVE_TOTALS: Final = 8  # the rows that have priority over totals, which the note then gives in short
+FEWEST_ABOVE_TOTALS: Final = 8  # rows shown before the totals; without totals the note has them in short
 MARGIN: Final = 1
 """Cells left of the first column, for the cursor's mark, and right of the last, for the scroll bar."""
 _MARK: Final = "▸"

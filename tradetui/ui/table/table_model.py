@@ -55,7 +55,7 @@ class SortFilter(Generic[RowT]):
 
     @property
     def pattern_title(self) -> str:
-        """The filter in a title, `/BTC`; empty where there is none."""
+        """The filter in a title, `/BTC`; empty if there is none."""
         return f"/{self.pattern}" if self.pattern else ""
 
     def next_sort(self, column: str) -> Sort:
@@ -296,7 +296,7 @@ class ModelChange(NamedTuple):
 class TableCursor(Generic[RowT_co]):
     """The chosen row and column, by their index in the shown rows and columns.
 
-    `row_id` is None where there is no row. Until the trader has placed the cursor it stays on the first row.
+    `row_id` is None if there is no row. Until the trader has placed the cursor it stays on the first row.
     """
 
     def __init__(self) -> None:

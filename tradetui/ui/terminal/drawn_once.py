@@ -102,7 +102,7 @@ def terminal_abilities(environ: Mapping[str, str]) -> TerminalAbilities:
 
 
 def blocking_reason(environ: Mapping[str, str]) -> str | None:
-    """Why no screen can be drawn on the terminal, with the remedy; None where one can."""
+    """Why no screen can be drawn on the terminal, with the remedy; None if one can."""
     term = environ.get("TERM", "").strip().lower()
     if term not in {"", "dumb", "unknown"}:
         return None

@@ -70,7 +70,7 @@ _MARKS = {True: ("✓", "bold"), False: ("✗", "bold $warn"), None: ("?", "bold
 
 
 class ReviewDialog(LockingDialog[CreationStatus | None]):
-    """Returns the result, None where nothing was sent.
+    """Returns the result, None if nothing was sent.
 
     Cancel goes back to the form; it has the focus and Enter presses it. Tab then Enter sends.
     """

@@ -167,7 +167,7 @@ class IssuedKeys(Vertical):
 
 
 class IssuedKeysScreen(IssuedKeysDialog):
-    """Opens at once and fills in."""
+    """The list of issued keys; it opens empty, and the keys are read meanwhile."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss", "Close")]
     VERTICAL_BREAKPOINTS = BREAKPOINTS

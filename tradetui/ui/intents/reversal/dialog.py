@@ -294,7 +294,7 @@ class ReversalDialog(LockingDialog[None]):
         return not (self._execution.intents.locked or self._execution.key_reads_only)
 
     def _reasons(self) -> tuple[str, ...]:
-        """Why it cannot be confirmed now; empty where it can."""
+        """Why it cannot be confirmed now; empty if it can."""
         if self._preview is None or self._reading:
             reasons, intents = [self._reading], self._execution.intents
             if intents.lock.locked and not intents.other_owner:

@@ -59,7 +59,7 @@ class SizeBox(LineBox):
         return bool(self.value.strip()) and self.amount is None
 
     def problem(self, planned: Decimal | None) -> str:
-        """Why the text is not the planned size; empty where it is."""
+        """Why the text is not the planned size; empty if it is."""
         if self.is_wrong:
             typed = self.value.strip()
             typed = typed if len(typed) <= _LONGEST_REPEATED else f"{typed[: _LONGEST_REPEATED - 1]}…"
@@ -314,7 +314,7 @@ def name_button(button: Button, preview: Preview, room: int) -> None:
 
 
 DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
-NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."
+NO_FOCUS: Final = "Enter pressed nothing because no button had the focus: look, then press it again."
 CHANGED_BACK: Final = "Changed since you looked, and back: it is as it was when you looked."
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """The smallest terminal in which it can be read, in cells."""

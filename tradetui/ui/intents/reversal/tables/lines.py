@@ -108,7 +108,7 @@ class _Leg(StrEnum):
 
 
 class _PositionRow(NamedTuple):
-    """The sizes of one row, in the base coin; a net is above zero where it is long."""
+    """The sizes of one row, in the base coin; a net is above zero if it is long."""
 
     name: str
     leg: _Leg

@@ -122,16 +122,16 @@ class Marks:
         self._before = {(change.fact, change.row): change.before for change in changed}
 
     def before(self, fact: ChangedFact, row: str = "") -> str | None:
-        """The earlier value, None where it has not changed."""
+        """Return the earlier value; None if it has not changed."""
         return self._before.get((fact, row))
 
     def was(self, fact: ChangedFact, row: str = "") -> str | None:
-        """`size was 0.2934`, None where it has not changed."""
+        """Describe a change, `size was 0.2934`; None if there is none."""
         before = self.before(fact, row)
         return None if before is None else f"{row or fact} was {before}"
 
     def were(self, *facts: ChangedFact) -> str | None:
-        """`leverage was 10x, leverage SHORT was 5x`: these facts of every row, None where none has changed."""
+        """Describe changes of these facts in all rows: `leverage was 10x, leverage SHORT was 5x`; None without any."""
         changed = ((fact, row, before) for (fact, row), before in self._before.items() if fact in facts)
         return ", ".join(f"{fact} {row}".rstrip() + f" was {before}" for fact, row, before in changed) or None
 
