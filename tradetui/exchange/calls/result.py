@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tradetui.wire.endpoints.reply import UndecodableRow
 
 TOO_MANY_REQUESTS = 429
-"""The HTTP status of a call beyond a limit, whatever code is in its body."""
+"""The HTTP status of a call beyond a limit; its body may have any code."""
 _BLOCKED = (403, 406, 451)
 """HTTP statuses of the page with which a web firewall, or a rule about countries, blocks an address."""
 _IF_IT_LASTS = "If this lasts, check the network and the exchange's status page."

@@ -1,1 +1,1 @@
-"""The settings of the screen, which commands build: a profile's, the choices made on the screen, themes, time zones."""
+"""The settings of the screen, which commands build: those of a profile, choices on the screen, themes, time zones."""
