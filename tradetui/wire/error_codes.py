@@ -215,7 +215,7 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
         "Use that key; if its secret is lost, delete it on the exchange's site first."
     ),
 }
-"""The two documented refusals of a copy-trading key, which have no documented code, and what they mean."""
+"""The two documented refusals of a copy-trading key, by their texts because they have no code, with their meaning."""
 
 
 def meaning(code: str, msg: str = "") -> Meaning:

@@ -133,7 +133,7 @@ _BILL_TABLES: Final = """
         PRIMARY KEY (product_type, since, until)
     ) WITHOUT ROWID
     """
-"""Bills; funding by quarter-hour; the period of which bills are read, or why they are not; its unread gaps."""
+"""Bills; funding by quarter-hour; the period whose bills are read, or why none are; the gaps in it."""
 _SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
         by_symbol INTEGER NOT NULL, first INTEGER NOT NULL, beyond INTEGER NOT NULL, groups TEXT NOT NULL,

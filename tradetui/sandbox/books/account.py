@@ -22,7 +22,7 @@ _BALANCES = {
 
 
 class AccountMode(StrEnum):
-    """The kind of account, of which each has an interface of its own; while it is moved, neither reads it."""
+    """The kind of account. Each kind has its own interface; none reads an account that is being moved."""
 
     CLASSIC = "classic"
     UPGRADING = "upgrading"

@@ -107,8 +107,8 @@ def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
 class Span(NamedTuple):
     """The rule of one endpoint's startTime and endTime, at most `days` apart.
 
-    `ends` is whether they are free, go together, or are required. `one_missing` is the default of a missing one, which
-    may be so many `days` from the other; `both_missing` is that of both. `window_days` limits how far back can be read.
+    `ends` is whether they are free, go together, or are required. `one_missing` is the default of a missing one, up to
+    `days` from the other; `both_missing` is the default of both. `window_days` limits how far back can be read.
     `after_binding` means that a managed sub-account cannot read before its binding.
     """
 

@@ -199,7 +199,7 @@ class TimedRequest(Request[Row]):
 
 
 def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int) -> None:
-    """Refuse times of which the exchange keeps nothing, since it would return an empty page; raises InvalidRequest."""
+    """Refuse times outside the exchange's records, which would return an empty page; raises InvalidRequest."""
     if start is not None and start > now_ms:
         raise InvalidRequest("startTime", "must not be in the future", _utc(start), "Give an earlier time.")
     if rule is None:
