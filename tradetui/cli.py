@@ -136,6 +136,10 @@ def _demo_options(demo: argparse.ArgumentParser) -> None:
     demo.add_argument("--unified", action="store_true", help="open the unified account, which interface v3 reads")
 
 
+def _overview_options(overview: argparse.ArgumentParser) -> None:
+    overview.add_argument("--profiles", metavar="a,b", help="which profiles, with commas; all if left out")
+
+
 def _sandbox_options(sandbox: argparse.ArgumentParser) -> None:
     sandbox.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
     sandbox.add_argument("--port", type=_port, default=0, help="port to listen on (default 0: a free one)")
@@ -232,6 +236,7 @@ def _completions_options(completions: argparse.ArgumentParser) -> None:
 
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "demo": ("the whole program on its own embedded exchange: no account, no network, nothing kept", _demo_options),
+    "overview": ("all your accounts on one screen, a row each", _overview_options),
     "monitor": ("the interactive session, read-only: nothing can be sent", _no_options),
     "sandbox": ("the embedded exchange as an HTTP server for any client", _sandbox_options),
     "show": ("read one kind of record once, for scripts", _no_options),

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
         access="MONITOR" if profile.loaded.read_only else "LOCKED",
         profiles=sessions.choices,
         chosen=sessions.chosen,
+        overview=sessions if len(sessions.choices) > 1 else None,
         terminal=terminal_abilities(os.environ),
     )
     return run_app(TradeApp(settings.with_appearance(appearance_of(profile.loaded))))

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from tradetui.profiles.model import Profile
 
-SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
+SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "reduced_motion", "keys"})
 ALERTS: Final = "alerts"
 """The alert rules, which take effect as soon as they are read. A change of the command or its rate needs a restart."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")

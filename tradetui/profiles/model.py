@@ -187,6 +187,9 @@ class Profile(StrictSettings):
     mouse: bool = Field(
         default=True, description="false leaves the mouse to the terminal, so that its own selection works"
     )
+    reduced_motion: bool = Field(
+        default=False, description="true keeps the overview from underlining for a moment what has changed"
+    )
     alert_command: _Command = Field(
         default=(),
         description="a program and its arguments, run without a shell for alerts to command, with the event as JSON on "

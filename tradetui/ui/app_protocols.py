@@ -22,7 +22,7 @@ from typing import (
     runtime_checkable,
 )
 
-from tradetui.ui.key_bindings.actions import OF_MONEY, Action
+from tradetui.ui.key_bindings.actions import OF_ACCOUNTS, OF_MONEY, Action
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.settings.ui_settings import ProfileAppearance, ScreenPreferences, TableChoice, UiSettings
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.events.rules import DesktopSequence
     from tradetui.desk.intents.intents import Intents
+    from tradetui.desk.overview.account_row import AccountRow
+    from tradetui.desk.overview.overview import Overview
     from tradetui.desk.results.period_query import Period
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
@@ -65,8 +67,9 @@ class KeyedScreen(Protocol):
     def show_alert(self) -> None: ...
 
 
-def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
-    return getattr(screen, "where", "") in OF_MONEY
+def has_keys_of_its_own(screen: object) -> TypeGuard[KeyedScreen]:
+    """Whether help and palette show this screen's keys, whatever lies beneath it."""
+    return getattr(screen, "where", "") in (*OF_MONEY, *OF_ACCOUNTS)
 
 
 @runtime_checkable
@@ -110,6 +113,9 @@ class TradingApp(Protocol):
     def desk(self) -> Desk | None:
         """The open desk, None while one is being opened."""
 
+    overview: Overview | None
+    """All accounts, watched from when they were first looked at; None before."""
+
     @property
     def keyed_screen(self) -> KeyedScreen:
         """Return the open results or lookup, else the main screen: help and palette show its keys."""
@@ -121,6 +127,15 @@ class TradingApp(Protocol):
     async def open_panel(self, name: str) -> None: ...
     def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:
         """Open the lookup of one kind of record; with texts, its form opens filled in."""
+
+    def open_overview(self) -> None:
+        """Show all accounts, a row each; the open one goes on behind them."""
+
+    def enter_account(self, row: AccountRow) -> None:
+        """Open the account of a row as a session of its own, locked; keys typed ahead are dropped."""
+
+    def action_lock_at_once(self) -> None:
+        """Lock trading in the open session, from any screen or dialog."""
 
     def refresh_header(self) -> None: ...
     async def leave_lookup(self) -> None: ...
@@ -182,6 +197,7 @@ HISTORY_SCREEN: Late[[UiSettings, str, DateFilter | None, str, str | None], Scre
 )
 JOURNAL_SCREEN: Late[[UiSettings], Screen[None]] = Late("intents.journal_screen:JournalScreen")
 MONEY_SCREEN: Late[[UiSettings, int], Screen[None]] = Late("money.money_screen:MoneyScreen")
+OVERVIEW_SCREEN: Late[[UiSettings, Overview, str], Screen[None]] = Late("records.overview_screen:OverviewScreen")
 TRIPS_SCREEN: Late[[UiSettings, Period, tuple[str, ...] | None], Screen[None]] = Late("money.trips_screen:TripsScreen")
 DRAW_CHART: Late[..., object] = Late("money.plot:draw")
 

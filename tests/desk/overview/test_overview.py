@@ -132,6 +132,20 @@ async def test_two_profiles_of_one_account_share_a_row() -> None:
         assert calls["accounts"] <= 2 * 7 * len(PRODUCT_TYPES), "it is read once"
 
 
+async def test_a_configuration_read_again_adds_and_removes_rows_and_leaves_the_others_alone() -> None:
+    several = SeveralAccounts(["hedge", "coin"])
+    async with several.watched():
+        several.overview.use_sources([several.source("hedge"), several.source("one-way")])
+        assert several.rows["hedge"].equity is not None, "it went on undisturbed"
+        assert set(several.rows) == {"hedge", "one-way"}
+        await asyncio.sleep(5)
+        assert several.rows["one-way"].state is RowState.READ
+        several.overview.use_sources([several.source("hedge", configured="otherwise"), several.source("one-way")])
+        assert several.rows["hedge"].equity is None, "it is opened as it is configured now"
+        await asyncio.sleep(5)
+        assert several.rows["hedge"].equity is not None
+
+
 class KeptInMemory:
     """What a machine keeps of an account, as a test says."""
 

@@ -24,6 +24,7 @@ from tradetui.ui.money.trips_screen import TripsScreen
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.records.lookup_screen import LookupScreen
+from tradetui.ui.records.overview_screen import OverviewScreen
 from tradetui.ui.settings.ui_settings import UiSettings
 
 GROUPS = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
@@ -36,6 +37,7 @@ SCREENS = {
     "alerts": AlertsScreen,
     "money": MoneyScreen,
     "trips": TripsScreen,
+    "overview": OverviewScreen,
     "app": TradeApp,
 }
 
@@ -59,7 +61,7 @@ def test_no_id_and_on_no_screen_a_key_or_textual_action_twice() -> None:
 DESIGNED = (
     "?", "/", "Esc", "q", "Tab", "1", "2", "3", "4", "5", "o", "↑", "↓", "←", "→", "j", "k", "g", "G", "PgUp", "PgDn",
     "Enter", "h", "l", "H", "v", "f", "F9", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "A",
-    "Ctrl+P", "m", "b", "t", "[", "]", "{", "}",
+    "Ctrl+P", "O", "d", "m", "b", "t", "[", "]", "{", "}",
 )  # fmt: skip
 
 

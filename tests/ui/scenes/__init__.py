@@ -14,9 +14,15 @@ Look at what changed before committing it.
 
 from __future__ import annotations
 
-from tests.ui.scenes import creation, gallery, lookup, main_screen, money, reversal
+from tests.ui.scenes import creation, gallery, lookup, main_screen, money, overview, reversal
 from tests.ui.scenes.scene import Scene
 
 SCENES: dict[str, Scene] = (
-    main_screen.SCENES | gallery.SCENES | reversal.SCENES | creation.SCENES | lookup.SCENES | money.SCENES
+    main_screen.SCENES
+    | gallery.SCENES
+    | reversal.SCENES
+    | creation.SCENES
+    | lookup.SCENES
+    | money.SCENES
+    | overview.SCENES
 )

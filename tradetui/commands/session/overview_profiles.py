@@ -11,9 +11,11 @@ from random import Random
 from typing import Final
 
 from tradetui.commands.session.open_profile import OpenProfile, close_data_dir
+from tradetui.commands.session.screen_state import FileAlertChoices
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts
 from tradetui.desk.archive.schema import ARCHIVE_VERSION
+from tradetui.desk.events.rules import Rule
 from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.registered_journal import existing_journal, located, open_journal
 from tradetui.desk.intents.locks import StepWriters
@@ -35,6 +37,11 @@ from tradetui.storage.sqlite_file import FileUnusable, connect_existing, refuse_
 OPENING_EVERY_MS: Final = 60_000
 ONE_PROFILE: Final = "an overview needs a second profile"
 SECOND_PROFILE: Final = "`tradetui init --profile NAME` sets one up."
+
+
+def profile_names(text: str | None) -> tuple[str, ...]:
+    """The profiles that a flag names with commas; none without it, which stands for all."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 class OverviewProfiles:
@@ -92,6 +99,12 @@ class OverviewProfiles:
         self._writers.show_life(profile.loaded.runtime_dir / ALIVE_DIR)
         kept = KeptFiles(settings, self._writers)
         return OpenedAccount(profile.row_reader(self._permits, self._clock), settings, profile.presumed_account, kept)
+
+
+def _rules_of(profile: OpenProfile) -> tuple[Rule, ...]:
+    """The rules in force that nobody has silenced."""
+    silenced = FileAlertChoices(profile.loaded.data_dir, profile.loaded.name).read().silenced
+    return tuple(rule for rule in profile.rules_in_force if rule.name not in silenced)
 
 
 def _refuse(problem: ConfigurationError) -> OpenedAccount:

@@ -21,7 +21,12 @@ from tradetui.ui.settings.ui_settings import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tradetui.commands.session.overview_profiles import OverviewProfiles
     from tradetui.desk.desk import Desk
+    from tradetui.desk.overview.overview import Overview
+    from tradetui.desk.overview.watched_account import AccountSource
 
 _NO_SYMBOL_LEFT: Final = "symbols: this session may reverse none of them, so it only reads until a restart"
 
@@ -32,8 +37,11 @@ class ProfileSessions:
     `first` is the profile of the command line: it is opened as already read, and read again when reopened.
     """
 
-    def __init__(self, first: OpenProfile, flags: Flags) -> None:
+    def __init__(self, first: OpenProfile, flags: Flags, shown: Sequence[str] = ()) -> None:
+        """`shown` are the profiles of an overview, all if empty."""
         self._first = first.loaded
+        self._shown = shown
+        self._overview: OverviewProfiles | None = None
         self._flags = flags
         name = self._first.name
         self._to_open = {name: first}
@@ -55,6 +63,23 @@ class ProfileSessions:
             partial(self._reload, name),
         )
         self.choices.append(choice)
+
+    def overview(self) -> Overview:
+        """An overview of the profiles, not begun; raises ConfigurationError."""
+        from tradetui.commands.session.overview_profiles import OverviewProfiles  # most sessions need none
+
+        self._overview = OverviewProfiles(self._first.environ, self._flags, self._shown)
+        return self._overview.overview()
+
+    def overview_sources(self) -> Sequence[AccountSource]:
+        """The profiles of the overview as configured now; new ones can be opened from then on."""
+        if self._overview is None:
+            return ()
+        sources, known = self._overview.sources(), {choice.name for choice in self.choices}
+        for source in sources:
+            if source.name not in known:
+                self._add(source.name)
+        return sources
 
     def _load(self, name: str) -> LoadedProfile:
         """Read a profile; raises ConfigurationError or NoProfile."""
@@ -117,6 +142,7 @@ def appearance_of(loaded: LoadedProfile) -> ProfileAppearance:
         exact_figures=profile.figures == "exact",
         keys=profile.keys,
         mouse=profile.mouse,
+        reduced_motion=profile.reduced_motion,
         preferences=preferences_from(stored),
         keep=lambda preferences: screen_state.write_screen_state(
             loaded.data_dir, loaded.name, {"theme": None, "tables": None} | preferences.as_plain()

@@ -11,7 +11,7 @@ from typing import Final
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.process.output import CsvWriter, JsonWriter, TableWriter
-from tradetui.commands.session.overview_profiles import OverviewProfiles
+from tradetui.commands.session.overview_profiles import OverviewProfiles, profile_names
 from tradetui.desk.overview.account_row import AccountRow, RowState, sums_by_environment
 from tradetui.desk.overview.overview_table import OVERVIEW_COLUMNS, sum_line
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
@@ -26,8 +26,7 @@ LONGEST_LOOK_S: Final = 20.0
 
 async def show_overview(options: argparse.Namespace, flags: Flags) -> int:
     """Read every account once and print its row; returns the exit code. Raises ConfigurationError."""
-    names = [name.strip() for name in (options.profiles or "").split(",") if name.strip()]
-    overview = OverviewProfiles(os.environ, flags, names).overview()
+    overview = OverviewProfiles(os.environ, flags, profile_names(options.profiles)).overview()
     overview.start()
     try:
         rows = await overview.look(LONGEST_LOOK_S)

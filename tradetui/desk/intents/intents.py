@@ -123,6 +123,8 @@ class Intents:
         """The scopes that open intents lock, as last read."""
         self.writers = StepWriters(clock)
         self.lock = AccountLock(disk, clock, locked=start_locked)
+        self.account_tag = ""
+        """Names the account beside every button and typed word that sends; empty while only one account is shown."""
 
     # The journal
 

@@ -51,6 +51,10 @@ class AccountLock:
     def locked(self) -> bool:
         return self._starts_locked or self._in_journal or self.unwritten is not None
 
+    def hold(self) -> None:
+        """Lock this session alone until the trader unlocks it, as a profile does that starts locked."""
+        self._starts_locked = True
+
     def choose(self, locked: bool, *, has_journal: bool) -> LockChoice:
         """Lock or unlock this session at once; `write` then does so for the others."""
         choice = self.newest = LockChoice(locked)

@@ -76,6 +76,7 @@ class AccountRow:
     fills: tuple[ProductRow[FuturesFill], ...] = ()
     fill_age_min: int | None = None
     access: str = ""
+    moved: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
+from tradetui.desk.events.rules import Alert
 from tradetui.desk.overview.account_row import AccountRow, by_need
 from tradetui.desk.overview.watched_account import AccountSource, OpenBlocking, OpenedAccount, WatchedAccount
 from tradetui.exchange.clock import Clock
@@ -18,6 +19,13 @@ KEPT_EVERY_S: Final = 5.0
 
 async def _in_thread(open_account: Callable[[], OpenedAccount]) -> OpenedAccount:
     return await asyncio.to_thread(open_account)
+
+
+class LockResult(NamedTuple):
+    """The accounts that were locked, and those that could not be, each with the reason."""
+
+    locked: tuple[str, ...]
+    failed: tuple[str, ...]
 
 
 class Overview:
@@ -37,6 +45,8 @@ class Overview:
         release: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.clock = clock
+        self.alerted: Callable[[AccountRow, Alert], None] = lambda *_: None
+        """Called for every alert of a row."""
         self._sources = tuple(sources)
         self._random = random
         self._disk = disk
@@ -81,8 +91,34 @@ class Overview:
         await self._read_kept()
         return self.rows
 
+    def use_sources(self, sources: Sequence[AccountSource]) -> None:
+        """Watch these profiles from now on; accounts whose profiles are the same as before go on undisturbed."""
+        for account in tuple(self._accounts):
+            if not all(source in sources for source in account.sources):
+                self._drop(account)
+        watched = {source.name for account in self._accounts for source in account.sources}
+        for source in sources:
+            if source.name not in watched:
+                self._watch(source)
+        self._sources = tuple(sources)
+        self._row_changed()
+
+    async def lock_trading(self) -> LockResult:
+        """Lock every account that may send, for every session of this user, one after the other."""
+        locked, failed = [], []
+        for account in tuple(self._accounts):
+            for lock in account.locks:
+                try:
+                    await self._disk.run(lock, account.known_account)
+                except Exception as problem:
+                    failed.append(f"{account.sources[0].name}: {problem}")
+                else:
+                    locked.append(account.sources[0].name)
+        await self._read_kept()
+        return LockResult(tuple(locked), tuple(failed))
+
     def _watch(self, source: AccountSource) -> None:
-        account = WatchedAccount(source, self.clock, self._random, self._row_changed, self._run)
+        account = WatchedAccount(source, self.clock, self._random, self._row_changed, self._row_alerted, self._run)
         self._accounts.append(account)
         account.start()
 
@@ -91,6 +127,9 @@ class Overview:
         stopping = asyncio.create_task(account.stop())
         self._stopping.add(stopping)
         stopping.add_done_callback(self._stopping.discard)
+
+    def _row_alerted(self, row: AccountRow, alert: Alert) -> None:
+        self.alerted(row, alert)
 
     def _row_changed(self) -> None:
         self._merge_profiles_of_one_account()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from tradetui.desk.overview.account_row import AccountRow, EnvironmentSum, RowState
@@ -81,7 +82,14 @@ def _fill_age_text(row: AccountRow, _: CellFormat) -> str:
     return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} d"
 
 
-OVERVIEW_COLUMNS: Final[tuple[Column[AccountRow], ...]] = ranked(
+def _tone_of_moved(column: Column[AccountRow], row: AccountRow) -> Tone:
+    """The tone of a figure that has just changed, for a moment; else the column's own."""
+    if column.id in row.moved:
+        return Tone.MOVED
+    return Tone.PLAIN if column.tone is None else column.tone(row)
+
+
+_RANKED: Final[tuple[Column[AccountRow], ...]] = ranked(
     Column("state", "State", 8, lambda row: row.state.text, lambda row, _: row.state.text, tone=_state_tone)._replace(
         order=lambda row: int(row.state)
     ),
@@ -148,6 +156,8 @@ OVERVIEW_COLUMNS: Final[tuple[Column[AccountRow], ...]] = ranked(
     kept_longest="state,name,equity,unrealised,marginRatio,unknownOutcomes,liquidation,nearest,today,age,uid"
     ",environment,positions,orders,access,long,short,lastFill,problem",
 )
+
+OVERVIEW_COLUMNS: Final = tuple(column._replace(tone=partial(_tone_of_moved, column)) for column in _RANKED)
 
 
 class OverviewTable(Table[AccountRow]):

@@ -10,11 +10,13 @@ from random import Random
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify
+from tradetui.desk.events.rules import Alert, Rule
 from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.polling.feed import CallCounts, Feed, Freshness, Reading, Scheduler
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
-from tradetui.desk.feeds.polling.session_health import LinkState, health_of
+from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
 from tradetui.desk.overview.account_row import AccountRow, RowState
+from tradetui.desk.overview.row_alerts import RowAlerts
 from tradetui.desk.results.today import DayOpening
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.accounts import RISK_WORTH_A_WARNING
@@ -23,7 +25,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.tables.table import TableName
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.clock import Clock
+from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.storage.disk_thread import Disk
@@ -79,6 +81,7 @@ class OpenedAccount(NamedTuple):
     settings: DeskSettings
     presumed: AccountIdentity | None = None
     kept: KeptReader | None = None
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,10 @@ class _AccountFeeds:
             self._sizes = sizes
         self._changed()
 
+    @property
+    def health(self) -> Health:
+        return health_of(self.client.connection_status, self.feeds, self._clock.monotonic())
+
     def shown_in(self, row: AccountRow) -> AccountRow:
         """Return the row with the figures of these feeds."""
         now, accounts, positions = self._clock.monotonic(), self.accounts.snapshot, self.positions.snapshot
@@ -226,7 +233,7 @@ class _AccountFeeds:
         held = positions.rows if are_reported else None
         totals = totals_of(records, held, undecodable_rows=accounts.undecodable_rows)
         in_usdt = [record.unrealized_pl for record in records if same(record.margin_coin, "USDT")]
-        health = health_of(self.client.connection_status, self.feeds, now)
+        health = self.health
         ages = [accounts.age(now), positions.age(now)]
         fills = self.fills.snapshot.rows
         access = "key reads only" if self.identity is not None and self.identity.key_reads_only else row.access
@@ -255,18 +262,26 @@ class _AccountFeeds:
 
 
 class WatchedAccount:
-    """One account from `start` to `stop`; `changed` is called whenever its row may have changed.
+    """One account from `start` to `stop`; `changed` is called whenever its row may have changed, `alerted` for alerts.
 
     `sources` are the profiles of this account; the first one is read.
     """
 
     def __init__(
-        self, source: AccountSource, clock: Clock, random: Random, changed: Callable[[], None], run: OpenBlocking
+        self,
+        source: AccountSource,
+        clock: Clock,
+        random: Random,
+        changed: Callable[[], None],
+        alerted: Callable[[AccountRow, Alert], None],
+        run: OpenBlocking,
     ) -> None:
         self.sources = [source]
         self._clock = clock
         self._random = random
         self._changed = changed
+        self._alerted = alerted
+        self._alerts = RowAlerts(())
         self._run = run
         self._failure = ""
         self._opened: OpenedAccount | None = None
@@ -283,6 +298,11 @@ class WatchedAccount:
     def known_account(self) -> AccountIdentity | None:
         """The account as the exchange names it, else as known before."""
         return self.identity or (None if self._opened is None else self._opened.presumed)
+
+    @property
+    def locks(self) -> list[Callable[[AccountIdentity | None], None]]:
+        """What locks the account, of each of its profiles that may send."""
+        return [source.lock_trading for source in self.sources if source.lock_trading is not None]
 
     @property
     def is_looked_at(self) -> bool:
@@ -305,7 +325,8 @@ class WatchedAccount:
         except Exception as problem:
             self._failure = str(problem)
         else:
-            self._feeds = _AccountFeeds(opened, self._clock, self._random, self._changed)
+            self._alerts = RowAlerts(opened.rules)
+            self._feeds = _AccountFeeds(opened, self._clock, self._random, self._row_changed)
             await opened.client.prepare()
             self._feeds.scheduler.start()
         self._changed()
@@ -318,7 +339,14 @@ class WatchedAccount:
         now_ms = opened.client.server_clock.now_ms
         before, self._kept = self._kept, await disk.run(opened.kept.read, account, now_ms)
         if self._kept != before:
-            self._changed()
+            self._row_changed()
+
+    def _row_changed(self) -> None:
+        if self._feeds is not None:
+            row = self.row
+            for alert in self._alerts.of(row, self._feeds.health, Moment.now(self._clock)):
+                self._alerted(row, alert)
+        self._changed()
 
     @property
     def row(self) -> AccountRow:

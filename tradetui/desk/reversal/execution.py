@@ -150,6 +150,7 @@ class Execution:
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
             key_reads_only=self.key_reads_only,
+            account_tag=self.intents.account_tag,
         )
         return blocking_reasons(preview, context, typed)
 

@@ -17,7 +17,10 @@ REVERSAL = "futures.reverse"
 
 @dataclass(frozen=True, slots=True)
 class RiskContext:
-    """The input of the checks beside the preview; `key_reads_only` is the exchange's answer about the API key."""
+    """The input of the checks beside the preview; `key_reads_only` is the exchange's answer about the API key.
+
+    `account_tag` names the account in the text to type; empty while the session shows one account.
+    """
 
     settings: DeskSettings
     connection_status: ConnectionStatus
@@ -26,6 +29,7 @@ class RiskContext:
     journal_trouble: str | None
     now: float
     key_reads_only: bool = False
+    account_tag: str = ""
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
@@ -66,9 +70,15 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
     # If nothing can be sent, there is no field to type it in.
     can_type = not (context.locked or context.journal_trouble or context.key_reads_only)
-    if can_type and typing_reason(preview, settings) and not is_typed(plan.subject, typed):
-        reasons.append(f"Type {plan.subject} to go on.")
+    required = required_text(plan.subject, context.account_tag)
+    if can_type and typing_reason(preview, settings) and not is_typed(required, typed):
+        reasons.append(f"Type {required} to go on.")
     return tuple(reasons)
+
+
+def required_text(subject: str, account_tag: str) -> str:
+    """Return the text to type: the position, then the account if the session shows several."""
+    return f"{subject} {account_tag}".strip()
 
 
 def is_typed(required: str, typed: str) -> bool:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen
 
 from tradetui.desk.events.rules import Alert, Channel, DesktopSequence, RuleKind
@@ -93,6 +94,15 @@ class AlertNotices:
             say(alert.sentence, severity="error", seconds=_STAYS_S)
         elif beside_dialog and not of_a_market:
             say(alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S)
+
+    def show_of_row(self, alert: Alert, now: float) -> None:
+        """Ring for an account of the overview and show its sentence, which names it, whatever screen is open."""
+        if Channel.BELL in alert.channels and self.may_ring(now, at_once=True):
+            self._app.bell()
+        if Channel.LINE in alert.channels:
+            severity: SeverityLevel = "error" if alert.event.alarm else "information"
+            seconds = _STAYS_S if alert.event.stays else _SHOWN_S
+            notify(self._app, alert.sentence, severity=severity, seconds=seconds)
 
     def may_ring(self, now: float, *, at_once: bool) -> bool:
         """Return whether to ring now, and count it as rung: alerts that come together ring once."""

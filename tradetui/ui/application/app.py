@@ -25,10 +25,11 @@ from tradetui.ui.app_protocols import (
     LOOKUP_SCREEN,
     LOST_JOURNAL_DIALOG,
     MAIN_SCREEN,
+    OVERVIEW_SCREEN,
     PALETTE,
     FollowsDesk,
     KeyedScreen,
-    is_of_results,
+    has_keys_of_its_own,
 )
 from tradetui.ui.application.textual_app import TextualApp
 from tradetui.ui.key_bindings.actions import Action, key_named
@@ -51,12 +52,18 @@ if TYPE_CHECKING:
     from tradetui.desk.events.rules import Alert
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.intents.intents import Intents
+    from tradetui.desk.overview.account_row import AccountRow
+    from tradetui.desk.overview.overview import Overview
     from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.alerts.alert_notices import AlertNotices
+    from tradetui.ui.key_bindings.key_queue import TypedInput
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 LOCKED_NOW: Final = "Trading is locked."
+KEYS_AFTER_S: Final = 0.5
+"""How long an account that is entered from the overview must be on the screen before a key reaches it."""
+DROPPED_ON_ENTERING: Final = "What was typed before the account was on the screen was dropped."
 _log = logging.getLogger(__name__)
 
 
@@ -156,6 +163,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self._main: MainScreen | None = None
         self._main_is_open = asyncio.Event()  # set once the main screen has replaced the start screen
         self.lookup: LookupScreen | None = None
+        self.overview: Overview | None = None
+        self._row_notices: AlertNotices | None = None
+        self._drops_keys = False
 
     def get_default_screen(self) -> Screen[Any]:
         """The start screen, painted before the main screen, which then is always the lowest, is imported."""
@@ -182,11 +192,65 @@ class TradeApp(TextualApp, inherit_bindings=False):
         """Open the chosen profile, and meanwhile replace the start screen by the main screen."""
         if not self.settings.inline_start:
             self.postpone_garbage()
-        self.open_profile(self.chosen)
+        if not self.settings.begins_with_overview:
+            self.open_profile(self.chosen)
         with self.batch_update():
             await self.push_screen(self.main)
         self.main.refresh(layout=True)  # draws it for the first time, with its panels in their places
         self._main_is_open.set()
+        if self.settings.begins_with_overview:
+            self.open_overview()
+
+    # Several accounts
+
+    def open_overview(self) -> None:
+        self.run_worker(self._open_overview(), group="overview", exclusive=True, exit_on_error=False)
+
+    async def _open_overview(self) -> None:
+        """Watch all accounts from now on, or show those that are watched already."""
+        profiles = self.settings.overview
+        if profiles is None:
+            return
+        if self.overview is None:
+            try:
+                overview = await self._read(profiles.overview)
+            except Exception as problem:
+                notify(self, f"The overview cannot be opened: {problem}", severity="error", seconds=30)
+                return
+            self.overview = overview
+            overview.alerted = self._overview_alerted
+            overview.start()
+        await self._back_to_main()
+        entered = "" if self.desk is None else self.desk.settings.name
+        await self.push_screen(OVERVIEW_SCREEN(self.settings, self.overview, entered))
+
+    def enter_account(self, row: AccountRow) -> None:
+        names = [profile.name for profile in self.settings.profiles]
+        if row.name not in names:
+            notify(self, f"{row.name} is new: restart tradetui to open it.", severity="warning", seconds=8)
+            return
+        tag = " ".join(filter(None, (row.name, row.uid_tail)))
+        self.open_profile(names.index(row.name), account_tag=tag)
+
+    def _overview_alerted(self, row: AccountRow, alert: Alert) -> None:
+        """Show the alert of an account that has no session of its own here: the open one shows its own."""
+        if not self.is_running or self.overview is None:
+            return
+        if self.desk is not None and self.desk.settings.name in row.names:
+            return
+        if self._row_notices is None:
+            self._row_notices = cast("AlertNotices", ALERT_NOTICES(self, None, os.environ))
+        self._row_notices.show_of_row(alert, self.overview.clock.monotonic())
+
+    async def _dispatch_key(self, event: TypedInput) -> None:
+        """Drop what was typed before the account that is being entered was on the screen for a moment."""
+        if self._drops_keys:
+            notify(self, DROPPED_ON_ENTERING, severity="warning", seconds=4)
+        else:
+            await super()._dispatch_key(event)
+
+    def _take_keys_again(self) -> None:
+        self._drops_keys = False
 
     # The desk
 
@@ -194,15 +258,20 @@ class TradeApp(TextualApp, inherit_bindings=False):
     def desk(self) -> Desk | None:
         return self._open_desk.desk
 
-    def open_profile(self, chosen: int) -> None:
+    def open_profile(self, chosen: int, account_tag: str = "") -> None:
         if self.desk is not None and self.desk.holds_unsaved_keys:
             sentence = f"New API keys are not saved yet; {self.key_named(Action.CREATE)} shows what to do first."
             notify(self, sentence, severity="error")
             return
-        self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
+        self._drops_keys = bool(account_tag)
+        work = self._open(chosen, account_tag)
+        self.run_worker(work, name="open desk", exclusive=True, exit_on_error=False)
 
-    async def _open(self, chosen: int) -> None:
-        """Open a profile; the first one is opened while the main screen is still being imported and put together."""
+    async def _open(self, chosen: int, account_tag: str) -> None:
+        """Open a profile; the first one is opened while the main screen is still being imported and put together.
+
+        With the tag of one of several accounts the session starts locked, whatever its profile says.
+        """
         profile, is_first = self.settings.profiles[chosen], not self._main_is_open.is_set()
         self.chosen = chosen
         if not is_first:
@@ -216,6 +285,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
             # All large modules are imported while a thread builds the desk, after the first paint.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
+            if account_tag and desk.intents is not None:
+                desk.intents.lock.hold()
+                desk.intents.account_tag = account_tag
             self._open_desk.follow(desk, self._make_notices, published=self._published, alerted=self.alerted)
             if not in_loop:
                 await desk.client.prepare()
@@ -227,11 +299,17 @@ class TradeApp(TextualApp, inherit_bindings=False):
                 _log.exception("the desk of %s could not be stopped", profile.name)
             await self._main_is_open.wait()
             self.main.cannot_open(self.failure)
+            self._take_keys_once_painted()
             return
         self.failure = None
         await self._main_is_open.wait()
         self.main.opened()
+        self._take_keys_once_painted()
         desk.start()
+
+    def _take_keys_once_painted(self) -> None:
+        """Take keys again when the account has been on the screen for half a second."""
+        self.main.call_after_refresh(self.set_timer, KEYS_AFTER_S, self._take_keys_again)
 
     def _make_notices(self, desk: Desk) -> AlertNotices:
         return cast("AlertNotices", ALERT_NOTICES(self, desk.alerts.settings.desktop_sequence, os.environ))
@@ -259,6 +337,8 @@ class TradeApp(TextualApp, inherit_bindings=False):
     async def on_unmount(self) -> None:
         self.key_order.stop()
         await self._open_desk.close()
+        if self.overview is not None:
+            await self.overview.stop()
 
     # The lock of trading
 
@@ -318,7 +398,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
     @property
     def keyed_screen(self) -> KeyedScreen:
         return next(
-            (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
+            (screen for screen in reversed(self.screen_stack) if has_keys_of_its_own(screen)), self.lookup or self.main
         )
 
     def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:

@@ -34,7 +34,7 @@ from tradetui.ui.app_protocols import HISTORY_SCREEN, MANUAL_DIALOG, OPEN_CREATI
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
 from tradetui.ui.header.header_bar import Alarm
 from tradetui.ui.intents.creation.titles import choices
-from tradetui.ui.key_bindings.actions import Action, Move, shown_keys
+from tradetui.ui.key_bindings.actions import OF_ACCOUNTS, Action, Move, shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import THEMES
@@ -86,7 +86,7 @@ class Actions(Provider):
         about = "read the file again; stricter limits count at once, looser ones after a restart"
         yield PaletteEntry("Reload configuration", about, partial(reload_configuration, self.app))
         yield PaletteEntry("Manual", "a page for each subject", self._open_manual)
-        creation = app.desk.creation if app.desk is not None else None
+        creation = app.desk.creation if app.desk is not None and screen.where not in OF_ACCOUNTS else None
         if creation is not None:
             for name in choices(creation):
                 run = partial(OPEN_CREATION, self.app, creation, name)
@@ -118,6 +118,13 @@ def reload_configuration(app: App[Any]) -> None:
 
 async def _reload(app: App[Any]) -> None:
     trading_app = cast(TradingApp, app)
+    profiles, overview = trading_app.settings.overview, trading_app.overview
+    if profiles is not None and overview is not None:
+        read = profiles.overview_sources
+        try:
+            overview.use_sources(read() if trading_app.settings.inline_start else await asyncio.to_thread(read))
+        except Exception as problem:
+            notify(app, f"The overview stays as it was: {problem}", severity="error", seconds=READ_S)
     reload = trading_app.settings.profiles[trading_app.chosen].reload
     if reload is None:
         notify(app, NO_FILE, severity="warning", seconds=8)
@@ -167,7 +174,13 @@ def _sentences(result: ConfigurationReload) -> list[str]:
 SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the list of profiles
 UNKNOWN_UID: Final = "UID known once open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
-_TITLES: Final = {Action.MONEY: "Money", Action.ALERTS: "Alerts", Action.JOURNAL: "Journal", Action.CREATE: "Create …"}
+_TITLES: Final = {
+    Action.OVERVIEW: "Overview",
+    Action.MONEY: "Money",
+    Action.ALERTS: "Alerts",
+    Action.JOURNAL: "Journal",
+    Action.CREATE: "Create …",
+}
 """Titles of actions that open a screen without a single table."""
 
 

@@ -23,10 +23,12 @@ MAIN_AND_LOOKUP: Final = ("main", "lookup")
 ONLY_MONEY: Final = ("money",)
 OF_MONEY: Final = ("money", "trips")
 RECORDS: Final = ("main", "lookup", "journal", "history", "alerts")
-LISTS: Final = (*RECORDS, *OF_MONEY)
+OF_ACCOUNTS: Final = ("overview",)
+LISTS: Final = (*RECORDS, *OF_MONEY, *OF_ACCOUNTS)
 KEYED: Final = (*LISTS, "detail")
 POLLED: Final = (*MAIN_AND_LOOKUP, "history")
 DATED: Final = ("main", "history", "money")
+ZOOMED: Final = (*MAIN_AND_LOOKUP, "money", "overview")
 PANELLED: Final = (*MAIN_AND_LOOKUP, "alerts", "money")
 EVERYWHERE: Final = ("app",)
 SCREEN_NAMES: Final[Mapping[str, str]] = {
@@ -38,6 +40,7 @@ SCREEN_NAMES: Final[Mapping[str, str]] = {
     "detail": "a row's detail",
     "money": "the screen of results",
     "trips": "the round trips",
+    "overview": "the overview of your accounts",
 }
 """The names of screens in a sentence."""
 
@@ -124,7 +127,7 @@ class Action(StrEnum):
     ORDERS = _opens(TableName.ORDERS)
     FILLS = _opens(TableName.FILLS)
     TRIGGERS = _opens(TableName.TRIGGERS)
-    ZOOM = "zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", (*MAIN_AND_LOOKUP, "money"), True
+    ZOOM = "zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", ZOOMED, True
     SPOT_FILLS = _opens(TableName.SPOT_FILLS)
     SPOT_BILLS = _opens(TableName.SPOT_BILLS)
     CONVERT = _opens(TableName.CONVERT)
@@ -150,7 +153,7 @@ class Action(StrEnum):
     COPY_ROW = "copy_row", "Y", "copy_row", "Copy row", "the row under the cursor (OSC 52)", "Rows", KEYED
     COLUMNS = (
         "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows",
-        (*MAIN_AND_LOOKUP, "history"),
+        (*MAIN_AND_LOOKUP, "history", "overview"),
     )
     DATES = "dates", "f", "dates", "Dates", "from when to when, and which symbols", "Rows", DATED, True
     EXPORT = "export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS
@@ -182,6 +185,14 @@ class Action(StrEnum):
     )
     POSITION_ALERT = "position_alert", "a", "position_alert", "Alert", "make an alert about this symbol", "View", MAIN
     PRODUCT = "product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True
+    OVERVIEW = "overview", "O", "overview", "Overview", "all your accounts, a row each", "View", MAIN_AND_LOOKUP
+    ENTER_ACCOUNT = (
+        "enter_account", "enter", "detail", "Open", "this account as a session of its own, locked", "Rows",
+        OF_ACCOUNTS, True,
+    )
+    ACCOUNT_DETAIL = (
+        "account_detail", "d", "account_detail", "Detail", "every figure of this account", "Rows", OF_ACCOUNTS, True
+    )
     PROFILE = "profile", "P", "profile", "Profile", "pick another account", "View"
     POLL_NOW = "poll_now", "u", "poll_now", "Read now", "read this panel again at once", "View", POLLED
     PAUSE = "pause", "space", "pause", "Pause", "stop painting; reading goes on", "View", MAIN, True
@@ -190,6 +201,9 @@ class Action(StrEnum):
     JOURNAL = "journal", "J", "journal", "Journal", "what was sent, and its outcome", "Trading", MAIN_AND_LOOKUP
     RELEASE = "release", "x", "release", "Release", "free a symbol whose outcome is unknown", "Trading", ("journal",)
     LOCK = "lock", "L", "lock", "Lock", "lock trading at once; unlocking asks", "Trading", MAIN, True
+    LOCK_ALL = (
+        "lock_all", "L", "lock_all", "Lock all", "lock trading in every account", "Trading", OF_ACCOUNTS, True
+    )
     LOCK_AT_ONCE = (
         "lock_at_once", "f9", "lock_at_once", "Lock at once", "on every screen, in dialogs too", "Trading",
         EVERYWHERE, False, True,

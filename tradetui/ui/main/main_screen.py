@@ -346,7 +346,10 @@ class MainScreen(TableScreen):
         self._arrange()
 
     async def action_back(self) -> None:
-        """Close filter box, filter, dates, zoom and pause, then messages, then the orders against a reversal."""
+        """Close filter box, filter, dates, zoom and pause, then messages, then the orders against a reversal.
+
+        If nothing is left to close, go back to the overview, if there is one.
+        """
         if await self.drop_filter():
             return
         if self.panel.dates is not None:
@@ -358,6 +361,8 @@ class MainScreen(TableScreen):
         elif len(self.app._notifications):
             self.app.clear_notifications()
         elif self.desk is not None and not self.trade_app.key_order.in_burst:
+            if self.trade_app.overview is not None and not self.desk.orders_against.sentence:
+                self.trade_app.open_overview()
             self.desk.orders_against.note_seen()
             self.refresh_header()
 

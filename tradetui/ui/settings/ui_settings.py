@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tradetui.ui.safe_text import notify
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from tradetui.desk.desk import Desk
     from tradetui.desk.events.rules import Rule
+    from tradetui.desk.overview.overview import Overview
+    from tradetui.desk.overview.watched_account import AccountSource
     from tradetui.desk.settings import DeskSettings
     from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.row_source import RowT
@@ -88,6 +90,7 @@ class ProfileAppearance:
     exact_figures: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     mouse: bool = True
+    reduced_motion: bool = False
     preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
     keep: KeepPreferences | None = None
     notice: str = ""
@@ -136,6 +139,16 @@ class ProfileChoice:
     """Reads the configuration of the open profile again; None if there is no configuration."""
 
 
+class OverviewMaker(Protocol):
+    """The profiles of an overview; both block, and raise where the configuration cannot be read."""
+
+    def overview(self) -> Overview:
+        """An overview of these profiles, not begun."""
+
+    def overview_sources(self) -> Sequence[AccountSource]:
+        """The profiles as the configuration has them now."""
+
+
 @dataclass(frozen=True)
 class UiSettings(ProfileAppearance):
     """The badges at the start, all profiles, and the open one's settings of the screen."""
@@ -146,6 +159,9 @@ class UiSettings(ProfileAppearance):
     chosen: int = 0
     terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
     inline_start: bool = False
+    overview: OverviewMaker | None = None
+    """The profiles of an overview; None where there is one profile."""
+    begins_with_overview: bool = False
 
     def with_appearance(self, appearance: ProfileAppearance) -> UiSettings:
         return replace(

@@ -93,6 +93,8 @@ class DeskScreen(StyledOnce[None]):
         match action:
             case Action.ALERTS | Action.MONEY if desk is None:
                 return STARTING
+            case Action.OVERVIEW if self._settings.overview is None:
+                return "an overview needs a second profile; `tradetui init --profile NAME` sets one up"
             case Action.JOURNAL if desk is None or desk.intents is None:
                 return "monitor mode opens no journal; `tradetui journal` lists the account's"
             case Action.CREATE if desk is None or not desk.may_create:
@@ -152,6 +154,9 @@ class DeskScreen(StyledOnce[None]):
 
     def action_lookup(self, table: str) -> None:
         self.trade_app.open_lookup(table)
+
+    def action_overview(self) -> None:
+        self.trade_app.open_overview()
 
     def action_screens(self) -> None:
         # A worker of the application: opening a screen may close this one.

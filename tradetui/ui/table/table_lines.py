@@ -59,6 +59,7 @@ _LOOKS: Final[Mapping[str, str]] = {
     Tone.LONG: "bold $long",
     Tone.SHORT: "bold $short",
     Tone.WARN: "bold $warn",
+    Tone.MOVED: "underline $foreground",
 }
 
 

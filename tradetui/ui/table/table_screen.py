@@ -206,7 +206,9 @@ class TableScreen(DeskScreen):
 
     @work
     async def action_columns(self) -> None:
-        table, kind = self.table, TABLES[self.screen_name]
+        table, kind = self.table, self.choosable
+        if kind is None:
+            return
         before = self.trade_app.preferences.table(kind.name)
         dialog = COLUMNS_DIALOG(self.subject, kind.every_column, table.default_columns, before)
         choice = await self.app.push_screen_wait(dialog)

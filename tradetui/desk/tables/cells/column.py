@@ -51,6 +51,7 @@ class Tone(StrEnum):
     LONG = "long"
     SHORT = "short"
     WARN = "warn"
+    MOVED = "moved"
 
 
 class Column(NamedTuple, Generic[RowT_contra]):

@@ -236,7 +236,7 @@ class ReversalDialog(LockingDialog[None]):
     def _draw(self, preview: Preview) -> None:
         self._area.show_preview(preview, self._marked, self._execution.settings)
         self._fields.ask_for(preview)
-        name_button(self.confirm_button, preview, self._area.size.width)
+        name_button(self.confirm_button, preview, self._execution.intents.account_tag, self._area.size.width)
 
     def _show_age(self) -> None:
         desk, has_left = trading_app(self).desk, self._attempt is not None and self._attempt.sent is not None

@@ -25,7 +25,7 @@ from textual.widgets import Button, Input, Static
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import is_typed, typing_reason
+from tradetui.desk.reversal.pretrade_checks import is_typed, required_text, typing_reason
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, changes
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.ui.app_protocols import trading_app
@@ -99,7 +99,12 @@ class Fields(Vertical):
 
     @property
     def word_is_missing(self) -> bool:
-        return self._preview is not None and self.must_type and not is_typed(self._preview.subject, self.word)
+        return self._preview is not None and self.must_type and not is_typed(self._required, self.word)
+
+    @property
+    def _required(self) -> str:
+        subject = "" if self._preview is None else self._preview.subject
+        return required_text(subject, self._execution.intents.account_tag)
 
     @property
     def word(self) -> str:
@@ -129,7 +134,7 @@ class Fields(Vertical):
             self.size_box.placeholder = (
                 f"all, {preview.plan.size_text(preview.plan.held_size)} {preview.estimates.base_coin}"
             )
-        self._word_row.query_one(".label", Static).update(sanitized(f"Type {preview.subject}"))
+        self._word_row.query_one(".label", Static).update(sanitized(f"Type {self._required}"))
         self._word_row.query_one(".hint", Static).update(sanitized(f"because {self._why_typed}"))
 
     def show(self, shown: bool) -> None:
@@ -303,11 +308,12 @@ class KeyLine(Notice):
         self.say(Content(_GAP).join(parts))
 
 
-def name_button(button: Button, preview: Preview, room: int) -> None:
-    """Set the longest title that fits; the dialog shows the positions afterwards in any case."""
+def name_button(button: Button, preview: Preview, account_tag: str, room: int) -> None:
+    """Set the longest title that fits, with the account if it has a tag; the dialog shows the positions in any case."""
     plan = preview.plan
     titles = (plan.action, plan.title, plan.short_title) if plan is not None else ()
-    labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]
+    account = f" · {account_tag}" if account_tag else ""
+    labels = [sanitized(f"{title}{account}").plain for title in (*titles, f"Reverse {preview.subject}")]
     label = next((label for label in labels if len(label) <= room - _BESIDE_BUTTON), labels[-1])
     button.label = label
     button.styles.width = max(_LEAST_BUTTON, len(label) + 4)
