@@ -22,4 +22,8 @@ _SHOWS = ("OUTCOME?", "hedge", "SANDBOX 7 of 7 accounts")
 _wide = Scene((200, 60), (*_SHOWS, "UNKNOWN OUTCOME: BTCUSD"), stop_market, stage=_AppInNeed, published=True)
 _middle = _wide.then(_SHOWS, size=(120, 36))
 
-SCENES = {"overview-200x60": _wide, "overview-120x36": _middle, "overview-80x24": _middle.then(_SHOWS, size=(80, 24))}
+SCENES = {
+    "overview-200x60": _wide,
+    "overview-120x36": _middle,
+    "overview-80x24": _middle.then(_SHOWS[:2], size=(80, 24)),
+}
