@@ -147,7 +147,7 @@ async def test_an_order_that_filled_while_nobody_looked_is_marked(tmp_path: Path
         if event.details["state"] == "filled":
             assert Decimal(event.details["filled"]) >= Decimal(event.details["order"]["size"])
             assert event_sentence(event).startswith("Order filled: ")
-    assert all("was not seen" in event_sentence(event) for event in ends)
+    assert all("were not seen" in event_sentence(event) for event in ends)
 
 
 async def test_from_now_on_means_nothing_from_before(tmp_path: Path) -> None:

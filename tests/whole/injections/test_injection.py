@@ -342,8 +342,8 @@ def unreached(injector: Injector, reached: set[AwaitPoint]) -> list[AwaitPoint]:
 
 
 @pytest.fixture(autouse=True)
-def quiet() -> None:
-    logging.getLogger("tradetui").setLevel(logging.CRITICAL)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL, logger="tradetui")  # and back: later tests of this process read the log
 
 
 def test_a_sample_of_every_await() -> None:

@@ -76,7 +76,9 @@ def show_parser() -> CommandParser:
         endpoint = table.endpoint
         _add_flags(kinds.add_parser(str(what), help=f"{table.subject} ({endpoint.path})"), what, endpoint)
     _add_result_commands(kinds)
-    _add_overview(kinds.add_parser(TableName.OVERVIEW, help="your accounts, a row each", description=_OVERVIEW_HELP))
+    _add_overview(
+        kinds.add_parser(str(TableName.OVERVIEW), help="your accounts, a row each", description=_OVERVIEW_HELP)
+    )
     _add_format(kinds.add_parser("endpoints", help="every endpoint, with its limits and parameters"))
     return parser
 
