@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.desk.fixtures.several_accounts import PRODUCT_TYPES, SeveralAccounts
+from tests.desk.fixtures.several_accounts import PRODUCT_TYPES, SeveralAccounts, silence
 from tests.sandbox.exchange_events import open_position
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.overview.account_row import AccountRow, RowState, by_need, sums_by_environment
@@ -54,12 +54,12 @@ async def test_positions_and_accounts_are_read_every_five_seconds_and_orders_eve
     assert 8 * 2 * types <= paths["orders-pending"] <= 10 * 2 * types
 
 
-async def test_fills_are_read_as_soon_as_a_position_has_changed() -> None:
+async def test_fills_are_read_soon_after_a_position_has_changed() -> None:
     several = SeveralAccounts(["hedge", "one-way"])
     async with several.watched() as before:
         await asyncio.sleep(10)
         open_position(several.sandbox.exchange_state, before["hedge"].uid or "", "BTCUSDT", "long", Decimal(1))
-        await asyncio.sleep(8)
+        await asyncio.sleep(25)
         newest = several.rows["hedge"].last_fill
         assert before["hedge"].last_fill is not None and newest is not None
         assert newest > before["hedge"].last_fill
@@ -72,10 +72,6 @@ def refuse() -> OpenedAccount:
 async def garbage(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"<html>hello</html>"})
-
-
-async def silence(scope: Any, receive: Any, send: Any) -> None:
-    await asyncio.Event().wait()
 
 
 async def test_a_broken_account_is_one_row_that_says_so_and_delays_no_other() -> None:
@@ -219,3 +215,38 @@ async def test_no_object_of_an_overview_can_send() -> None:
         assert {id(client) for client in several.clients} <= set(map(id, clients))
         assert not any(isinstance(client, TradingClient) or hasattr(client, "write") for client in several.clients)
     assert {method for method, _ in several.requests} == {"GET"}
+
+
+async def test_every_account_that_may_send_is_locked_and_a_failure_names_the_account() -> None:
+    several = SeveralAccounts([])
+    locked: list[str] = []
+
+    def fail(_: AccountIdentity | None) -> None:
+        raise OSError("the disk is full")
+
+    def lock(account: AccountIdentity | None) -> None:
+        assert account is not None
+        locked.append(account.uid)
+
+    several.overview = several.overview_of(
+        [
+            several.source("hedge", lock_trading=lock),
+            several.source("hedge", "again", lock_trading=lock),
+            several.source("coin", lock_trading=fail),
+            several.source("one-way"),
+        ]
+    )
+    async with several.watched() as rows:
+        await asyncio.sleep(5)
+        result = await several.overview.lock_trading()
+        assert set(locked) == {rows["hedge"].uid}
+        assert result.locked == ("hedge",) and result.failed == ("coin: the disk is full",)
+
+
+async def test_the_accounts_together_stay_within_the_calls_of_their_address() -> None:
+    names = ["hedge", "one-way", "coin", "managed", "isolated", "multi-assets", "at-limits", "broker"]
+    several = SeveralAccounts(names)
+    async with several.watched():
+        await asyncio.sleep(120)
+    assert not [call for call in several.sandbox.calls if call.code == "429"]
+    assert len(several.requests) / 120 < len(names) * 2, "two calls a second for an account of three product types"

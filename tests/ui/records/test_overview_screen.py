@@ -12,6 +12,7 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.overview_on_sandbox import ACCOUNTS, AppWithOverview
 from tradetui.desk.overview.account_row import AccountRow
 from tradetui.desk.overview.watched_account import Kept
@@ -217,3 +218,56 @@ async def test_a_number_that_moved_is_marked_for_a_moment_and_not_with_reduced_m
                 rows = cast("RecordTable[AccountRow]", shown(stage).table).rows
                 moved |= {id_ for index in range(rows.count) for id_ in getattr(rows.row(index), "moved", ())}
             assert bool(moved) is not reduced
+
+
+async def test_reload_configuration_adds_and_removes_rows_while_it_runs() -> None:
+    stage = AppWithOverview(("hedge", "coin"))
+    async with stage.running(after=4) as pilot:
+        stage.accounts = ("hedge", "one-way")
+        entry = next(entry for entry in Actions(stage.app.screen)._entries() if entry.name == "Reload configuration")
+        entry.run()
+        await asyncio.sleep(4)
+        await pilot.pause()
+        assert set(names(stage)) == {"hedge", "one-way"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ((), "isolated"),
+        (("/", *"one-way"), "one-way"),
+        (("s", "s"), "coin"),
+        (("d",), "Margin %"),
+        (("e",), "overview"),
+    ],
+    ids=["who needs me", "find one", "sort", "every figure", "export"],
+)
+async def test_what_a_trader_asks_takes_a_few_keys(keys: tuple[str, ...], expected: str) -> None:
+    stage = AppWithOverview()
+    async with stage.running(after=4) as pilot:
+        await pilot.press(*keys)
+        await asyncio.sleep(1)
+        lines = screen_text(stage.app).splitlines()
+        assert expected in (lines[2] if not keys else "\n".join(lines))
+
+
+async def test_without_a_second_profile_the_key_says_how_to_make_one() -> None:
+    stage = AppOnFewRows()
+    async with stage.running() as pilot:
+        await pilot.press("O")
+        await pilot.pause()
+        assert any("tradetui init --profile NAME" in notice.message for notice in stage.app._notifications)
+
+
+async def test_alerts_of_every_account_sound_with_its_name_whatever_screen_is_open() -> None:
+    stage = AppWithOverview()
+    async with stage.running(after=4) as pilot:
+        await go_to(pilot, stage, "hedge")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        stage.kept[uid_of(stage, "coin")] = Kept(("BTCUSD",))
+        stage.kept[uid_of(stage, "hedge")] = Kept(("ETHUSDT",))
+        await asyncio.sleep(7)
+        messages = [notice.message for notice in stage.app._notifications]
+        assert any(message.startswith("coin: Outcome unknown: BTCUSD") for message in messages)
+        assert not any(message.startswith("hedge: ") for message in messages), "its own session alerts of it"

@@ -134,6 +134,11 @@ class Creation:
     def locked(self) -> bool:
         return self._intents.locked
 
+    @property
+    def account_tag(self) -> str:
+        """Names the account beside the button; empty while the session shows one account."""
+        return self._intents.account_tag
+
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
         """Return every reason against sending now, as sentences; if the key is another account's, only that."""
         intents = self._intents

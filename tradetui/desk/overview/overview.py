@@ -115,7 +115,7 @@ class Overview:
                 else:
                     locked.append(account.sources[0].name)
         await self._read_kept()
-        return LockResult(tuple(locked), tuple(failed))
+        return LockResult(tuple(dict.fromkeys(locked)), tuple(failed))
 
     def _watch(self, source: AccountSource) -> None:
         account = WatchedAccount(source, self.clock, self._random, self._row_changed, self._row_alerted, self._run)

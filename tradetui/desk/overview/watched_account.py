@@ -43,6 +43,7 @@ ACCOUNTS_EVERY_S: Final = 5.0
 ORDERS_EVERY_S: Final = 15.0
 FILLS_EVERY_S: Final = 60.0
 """The newest fills are also read whenever the size of a position has changed."""
+FILLS_AT_MOST_EVERY_S: Final = 15.0
 NEWEST_FILLS: Final = 10
 _LINK_STATES: Final = {
     LinkState.DOWN: RowState.NO_LINK,
@@ -194,6 +195,7 @@ class _AccountFeeds:
             count_calls=lambda: CallCounts(link.good_replies, link.failed_calls),
         )
         self._sizes: object = None
+        self._has_new_fills = False
         for feed in self.feeds:
             feed.subscribe(self._published)
 
@@ -216,9 +218,12 @@ class _AccountFeeds:
     def _published(self, feed: Feed[FeedRow]) -> None:
         if feed is self.positions:
             sizes = {position.row_id: position.size for position in self.positions.snapshot.rows}
-            if self._sizes is not None and sizes != self._sizes:
-                self.scheduler.poll_now(TableName.FILLS)
+            self._has_new_fills = self._has_new_fills or (self._sizes is not None and sizes != self._sizes)
             self._sizes = sizes
+            fills_age_s = self.fills.snapshot.age(self._clock.monotonic())
+            if self._has_new_fills and fills_age_s is not None and fills_age_s >= FILLS_AT_MOST_EVERY_S:
+                self.scheduler.poll_now(TableName.FILLS)
+                self._has_new_fills = False
         self._changed()
 
     @property

@@ -102,7 +102,9 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
             with VerticalScroll(can_focus=False):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)
             count = len(titles_of(self._request))
-            yield from self.buttons(f"Create {count}" if count > 1 else "Create it", ready=False)
+            account_tag = self._creation.account_tag
+            label = f"Create {count}" if count > 1 else "Create it"
+            yield from self.buttons(f"{label} · {account_tag}" if account_tag else label, ready=False)
 
     def _lines(self) -> Iterable[Content]:
         endpoint = endpoint_of(type(self._request))
