@@ -271,3 +271,17 @@ async def test_alerts_of_every_account_sound_with_its_name_whatever_screen_is_op
         messages = [notice.message for notice in stage.app._notifications]
         assert any(message.startswith("coin: Outcome unknown: BTCUSD") for message in messages)
         assert not any(message.startswith("hedge: ") for message in messages), "its own session alerts of it"
+
+
+async def test_enter_on_the_open_account_goes_back_to_its_session_and_locks_it() -> None:
+    stage = AppWithOverview(begins=False)
+    async with stage.running(after=3) as pilot:
+        desk, intents = stage.desk, stage.desk.intents
+        assert intents is not None and not intents.locked and not intents.account_tag
+        await pilot.press("O")
+        await asyncio.sleep(3)
+        assert shown(stage).table.cursor.row_id == "hedge"
+        await pilot.press("enter", "R")
+        await asyncio.sleep(2)
+        assert stage.app.screen is stage.app.main and stage.desk is desk, "what it has sent is followed without a break"
+        assert intents.locked and intents.account_tag == f"hedge {uid_of(stage, 'hedge')[-4:]}"

@@ -96,7 +96,7 @@ _RANKED: Final[tuple[Column[AccountRow], ...]] = ranked(
     Column("age", "Age", 5, lambda row: row.age_s, _age_text, right=True, tone=_age_tone, unit="s"),
     text_column("name", "Account", 12, lambda row: " ".join(row.names)),
     text_column("uid", "UID", 4, lambda row: row.uid_tail),
-    text_column("environment", "Of", 7, lambda row: row.environment),
+    text_column("environment", "Env", 7, lambda row: row.environment),
     money_column("equity", "Equity", 12, lambda row: row.equity, _dollars, unit=_DOLLARS),
     money_column("today", "Today", 10, lambda row: row.today, _dollars, profit=True, unit=_DOLLARS),
     Column(
@@ -151,7 +151,7 @@ _RANKED: Final[tuple[Column[AccountRow], ...]] = ranked(
         order=lambda row: row.fill_age_min,
         unit="ago",
     ),
-    text_column("access", "May", 14, lambda row: row.access),
+    text_column("access", "Access", 14, lambda row: row.access),
     text_column("problem", "Problem", 40, lambda row: row.problem, lambda _: Tone.WARN),
     kept_longest="state,name,equity,unrealised,marginRatio,unknownOutcomes,liquidation,nearest,today,age,uid"
     ",environment,positions,orders,access,long,short,lastFill,problem",

@@ -221,6 +221,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             overview.alerted = self._overview_alerted
             overview.start()
         await self._back_to_main()
+        self._tag_account(self.desk)
         entered = "" if self.desk is None else self.desk.settings.name
         await self.push_screen(OVERVIEW_SCREEN(self.settings, self.overview, entered))
 
@@ -229,8 +230,28 @@ class TradeApp(TextualApp, inherit_bindings=False):
         if row.name not in names:
             notify(self, f"{row.name} is new: restart tradetui to open it.", severity="warning", seconds=8)
             return
-        tag = " ".join(filter(None, (row.name, row.uid_tail)))
-        self.open_profile(names.index(row.name), account_tag=tag)
+        if self.desk is not None and self.desk.settings.name == row.name:
+            self.run_worker(self._enter_open_account(self.desk), name="open desk", exclusive=True, exit_on_error=False)
+        else:
+            self.open_profile(names.index(row.name), locked=True)
+
+    async def _enter_open_account(self, desk: Desk) -> None:
+        """Go back to the session that is open, which follows what it has sent, and lock it."""
+        self._drops_keys = True
+        if desk.intents is not None:
+            desk.intents.lock.hold()
+        self._tag_account(desk)
+        await self._back_to_main()
+        self._lock_changed()
+        self._take_keys_once_painted()
+
+    def _tag_account(self, desk: Desk | None) -> None:
+        """Name the account wherever the session sends, as soon as more than one account is shown."""
+        if self.overview is None or desk is None or desk.intents is None:
+            return
+        name = desk.settings.name
+        tail = next((row.uid_tail for row in self.overview.rows if name in row.names), None)
+        desk.intents.account_tag = " ".join(filter(None, (name, tail)))
 
     def _overview_alerted(self, row: AccountRow, alert: Alert) -> None:
         """Show the alert of an account that has no session of its own here: the open one shows its own."""
@@ -258,19 +279,19 @@ class TradeApp(TextualApp, inherit_bindings=False):
     def desk(self) -> Desk | None:
         return self._open_desk.desk
 
-    def open_profile(self, chosen: int, account_tag: str = "") -> None:
+    def open_profile(self, chosen: int, *, locked: bool = False) -> None:
         if self.desk is not None and self.desk.holds_unsaved_keys:
             sentence = f"New API keys are not saved yet; {self.key_named(Action.CREATE)} shows what to do first."
             notify(self, sentence, severity="error")
             return
-        self._drops_keys = bool(account_tag)
-        work = self._open(chosen, account_tag)
+        self._drops_keys = self.overview is not None
+        work = self._open(chosen, locked)
         self.run_worker(work, name="open desk", exclusive=True, exit_on_error=False)
 
-    async def _open(self, chosen: int, account_tag: str) -> None:
+    async def _open(self, chosen: int, locked: bool) -> None:
         """Open a profile; the first one is opened while the main screen is still being imported and put together.
 
-        With the tag of one of several accounts the session starts locked, whatever its profile says.
+        If it is `locked`, the session starts so, whatever its profile says.
         """
         profile, is_first = self.settings.profiles[chosen], not self._main_is_open.is_set()
         self.chosen = chosen
@@ -285,9 +306,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
             # All large modules are imported while a thread builds the desk, after the first paint.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
-            if account_tag and desk.intents is not None:
+            if locked and desk.intents is not None:
                 desk.intents.lock.hold()
-                desk.intents.account_tag = account_tag
+            self._tag_account(desk)
             self._open_desk.follow(desk, self._make_notices, published=self._published, alerted=self.alerted)
             if not in_loop:
                 await desk.client.prepare()
