@@ -133,6 +133,7 @@ def _demo_options(demo: argparse.ArgumentParser) -> None:
     demo.add_argument("--after", type=_seconds, default=3.0, metavar="SECONDS", help="how long to run (default 3)")
     demo.add_argument("--keys", type=_keys, default=(), metavar="a,b,enter", help="keys to press, by Textual's names")
     demo.add_argument("--seed", type=int, default=7, help="the embedded exchange's seed (default 7)")
+    demo.add_argument("--accounts", type=int, metavar="N", help="show an overview of N accounts, such as 8")
     demo.add_argument("--unified", action="store_true", help="open the unified account, which interface v3 reads")
 
 

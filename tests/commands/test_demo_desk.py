@@ -5,16 +5,32 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from datetime import UTC
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.sandbox.invariants import check_books
 from tests.ui.fixtures.app_on_sandbox import START_MS
-from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES, build_sandbox, open_demo_desk
+from tradetui.cli import main
+from tradetui.commands.process.console import USAGE
+from tradetui.commands.session.demo_desk import (
+    AWAY_EVERY_S,
+    SHOWN_PRODUCT_TYPES,
+    build_sandbox,
+    demo_overview,
+    open_demo_desk,
+    open_demo_row,
+)
 from tradetui.desk.archive.equity import nearest_sample
+from tradetui.desk.overview.account_row import RowState
+from tradetui.desk.overview.watched_account import AccountSource
 from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.rate_limit.budget import Budget
+from tradetui.sandbox.seed_accounts import MOST_OF_A_DESK, desk_accounts
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.exchange_time import DAY_MS
 
@@ -22,6 +38,48 @@ from tradetui.wire.exchange_time import DAY_MS
 def test_a_name_that_no_account_has_is_named() -> None:
     with pytest.raises(ValueError, match="no account 'hegde'"):
         open_demo_desk(build_sandbox(7), "hegde", read_only=True)
+
+
+@pytest.mark.looptime
+async def test_a_desk_of_eight_has_one_account_near_liquidation_and_one_whose_exchange_comes_and_goes() -> None:
+    clock = LoopClock(START_MS)
+    sandbox, permits = build_sandbox(7, clock, desk_of=8), Budget(clock=clock)
+    names = [account.name for account in desk_accounts(8)]
+    sources = [
+        AccountSource(name, "SANDBOX", "trade", partial(open_demo_row, sandbox, name, clock, permits)) for name in names
+    ]
+    overview = demo_overview(sources, clock, permits, InlineDisk())
+    overview.start()
+    rows = {row.name: row for row in await overview.look(30)}
+    near = rows["near-limit"]
+    assert near.state is RowState.MARGIN and near.margin_ratio is not None
+    assert Decimal("0.8") < near.margin_ratio < 1 and overview.rows[0].name in ("near-limit", "isolated")
+    assert rows["comes-and-goes"].state is rows["coin"].state is RowState.READ
+    await asyncio.sleep(AWAY_EVERY_S - 10 - clock.monotonic())
+    states = {row.name: row.state for row in overview.rows}
+    assert (states["comes-and-goes"], states["coin"]) == (RowState.NO_LINK, RowState.READ)
+    await asyncio.sleep(40)
+    assert {row.name: row.state for row in overview.rows}["comes-and-goes"] is RowState.READ
+    check_books(sandbox.exchange_state)
+    await overview.stop()
+
+
+def test_a_desk_has_as_many_accounts_as_wanted_each_with_a_key_of_its_own() -> None:
+    assert len({account.uid for account in desk_accounts(MOST_OF_A_DESK)}) == MOST_OF_A_DESK
+    state = build_sandbox(7, desk_of=50).exchange_state
+    assert len({key.uid for key in state.keys}) == 50
+    assert [row["subAccountName"] for row in state.account(state.keys[0].uid).virtual_subaccounts] == [
+        "carry",
+        "reserve",
+    ]
+
+
+@pytest.mark.parametrize("line", ["demo --accounts 1", "demo --accounts 51", "demo --accounts 8 --unified"])
+def test_a_number_of_accounts_that_cannot_be_shown_is_refused_with_those_that_can(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line.split()) == USAGE
+    assert "Give a number from 2 to 50, without --unified." in capsys.readouterr().err
 
 
 def files_in(folder: Path) -> set[str]:

@@ -19,6 +19,9 @@ from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
+    from tradetui.desk.overview.overview import Overview
+    from tradetui.desk.overview.watched_account import AccountSource, OpenedAccount
+    from tradetui.exchange.rate_limit.budget import Budget
     from tradetui.sandbox.app import Sandbox
 
 _ACCOUNTS = (
@@ -45,10 +48,11 @@ def run(args: argparse.Namespace) -> int:
             location="--unified, --profile",
             remedy="Leave one of them out.",
         )
-    name = "unified" if args.unified else args.profile or _ACCOUNTS[0]
-    if name not in _ACCOUNTS:
+    accounts = _ACCOUNTS if args.accounts is None else _desk_names(args)
+    name = "unified" if args.unified else args.profile or accounts[0]
+    if name not in accounts:
         raise ConfigurationError(
-            f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(_ACCOUNTS)}."
+            f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(accounts)}."
         )
     _refuse_flags(args)
     product_types = _product_types(args.product_type)
@@ -58,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
             location="--keys",
             remedy="Give single characters or Textual's names, such as R,tab,enter,question_mark,ctrl+p,wait:500.",
         )
-    settings = demo_settings(args.seed, name, read_only=args.read_only, product_types=product_types)
+    settings = demo_settings(args.seed, name, read_only=args.read_only, product_types=product_types, accounts=accounts)
+    if args.accounts is not None and args.profile is None:
+        settings = replace(settings, begins_with_overview=True)
     if args.screenshot is not None:
         return _write_picture(TradeApp(settings), args)
     if not needs_terminal(os.environ):
@@ -108,10 +114,32 @@ def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
     return tuple(map(ProductType, names))
 
 
+def _desk_names(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the names of a desk's accounts; raises ConfigurationError for a number of accounts it cannot have."""
+    from tradetui.sandbox.seed_accounts import MOST_OF_A_DESK, desk_accounts
+
+    if args.unified or not 2 <= args.accounts <= MOST_OF_A_DESK:
+        raise ConfigurationError(
+            "--accounts and --unified exclude each other"
+            if args.unified
+            else f"{args.accounts} accounts are not shown",
+            location="--accounts",
+            remedy=f"Give a number from 2 to {MOST_OF_A_DESK}, without --unified.",
+        )
+    return tuple(account.name for account in desk_accounts(args.accounts))
+
+
 def demo_settings(
-    seed: int, chosen: str, *, read_only: bool, product_types: tuple[ProductType, ...] | None = None
+    seed: int,
+    chosen: str,
+    *,
+    read_only: bool,
+    product_types: tuple[ProductType, ...] | None = None,
+    accounts: tuple[str, ...] = _ACCOUNTS,
 ) -> UiSettings:
-    exchange = _Exchange(seed, product_types)
+    """The settings of the demo's screen; with other than its usual accounts it has an overview of them."""
+    access = "monitor" if read_only else "trade"
+    exchange = _Exchange(seed, product_types, None if accounts is _ACCOUNTS else accounts, access)
     return UiSettings(
         environment="SANDBOX",
         access="MONITOR" if read_only else "TRADE",
@@ -119,21 +147,27 @@ def demo_settings(
             ProfileChoice(
                 name,
                 partial(exchange.open_desk, name, read_only),
-                summary=partial(exchange.summary, name, "monitor" if read_only else "trade"),
+                summary=partial(exchange.summary, name, access),
             )
-            for name in _ACCOUNTS
+            for name in accounts
         ],
-        chosen=_ACCOUNTS.index(chosen),
+        chosen=accounts.index(chosen),
+        overview=None if accounts is _ACCOUNTS else exchange,
     )
 
 
 class _Exchange:
-    """The program's only embedded exchange, built when its first desk is opened."""
+    """The program's only embedded exchange, built when its first desk or its overview is opened."""
 
-    def __init__(self, seed: int, product_types: tuple[ProductType, ...] | None) -> None:
+    def __init__(
+        self, seed: int, product_types: tuple[ProductType, ...] | None, desk: tuple[str, ...] | None, access: str
+    ) -> None:
         self._seed = seed
         self._product_types = product_types
+        self._desk = desk
+        self._access = access
         self._sandbox: Sandbox | None = None
+        self._permits: Budget | None = None
 
     def summary(self, name: str, mode: str) -> ProfileSummary:
         keys = () if self._sandbox is None else self._sandbox.exchange_state.keys
@@ -143,9 +177,38 @@ class _Exchange:
         return ProfileSummary("embedded exchange", None if key is None else key.uid, mode)
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
-        from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES, build_sandbox, open_demo_desk
+        from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES, open_demo_desk
+
+        shown = self._product_types or SHOWN_PRODUCT_TYPES
+        return open_demo_desk(self._built(), name, read_only=read_only, product_types=shown, with_past_equity=True)
+
+    def overview(self) -> Overview:
+        from tradetui.commands.session.demo_desk import demo_overview
+        from tradetui.exchange.clock import SystemClock
+        from tradetui.exchange.rate_limit.budget import Budget
+        from tradetui.storage.disk_thread import ThreadDisk
+
+        self._built()
+        self._permits = Budget(clock=SystemClock())
+        return demo_overview(self.overview_sources(), SystemClock(), self._permits, ThreadDisk())
+
+    def overview_sources(self) -> list[AccountSource]:
+        from tradetui.desk.overview.watched_account import AccountSource
+
+        return [
+            AccountSource(name, "SANDBOX", self._access, partial(self._open_row, name)) for name in self._desk or ()
+        ]
+
+    def _open_row(self, name: str) -> OpenedAccount:
+        from tradetui.commands.session.demo_desk import open_demo_row
+        from tradetui.exchange.clock import SystemClock
+
+        assert self._permits is not None
+        return open_demo_row(self._built(), name, SystemClock(), self._permits)
+
+    def _built(self) -> Sandbox:
+        from tradetui.commands.session.demo_desk import build_sandbox
 
         if self._sandbox is None:
-            self._sandbox = build_sandbox(self._seed)
-        shown = self._product_types or SHOWN_PRODUCT_TYPES
-        return open_demo_desk(self._sandbox, name, read_only=read_only, product_types=shown, with_past_equity=True)
+            self._sandbox = build_sandbox(self._seed, desk_of=None if self._desk is None else len(self._desk))
+        return self._sandbox

@@ -6,13 +6,15 @@ Each has a past of ninety days, made from seed and time alone at the first read 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account, AccountMode
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, STEP_MS
-from tradetui.sandbox.books.orders import HEDGE, ONE_WAY
+from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, order_sides
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.simulated_trader import fill_past, past_triggers, rest_orders, waiting_trigger
@@ -27,7 +29,7 @@ BOUND_DAYS = 30
 class SeededAccount(NamedTuple):
     """An account at the start: fills by product type (USDT-, COIN-, USDC-FUTURES), resting orders and triggers.
 
-    A `lively` account keeps trading by itself.
+    A `lively` account keeps trading by itself. `subaccounts` have no keys of their own.
     """
 
     name: str
@@ -38,9 +40,10 @@ class SeededAccount(NamedTuple):
     orders: int
     triggers: int
     lively: bool = False
+    subaccounts: tuple[SeededAccount, ...] = ()
 
 
-_ACCOUNTS: Final = (
+EVERY_KIND: Final = (
     SeededAccount(
         "hedge", "4100000001", "ordinary", HEDGE, fills=(2000, 120, 160), orders=22, triggers=320, lively=True
     ),
@@ -60,11 +63,50 @@ _ACCOUNTS: Final = (
 )
 
 
-def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
-    """Build the exchange at a time; the same seed and time give the same state."""
+_BY_NAME: Final = {seeded.name: seeded for seeded in EVERY_KIND}
+_OF_A_DESK: Final = (
+    _BY_NAME["hedge"]._replace(
+        subaccounts=(
+            SeededAccount("carry", "4400010000", "virtual", ONE_WAY, fills=(120, 0, 0), orders=3, triggers=8),
+            SeededAccount("reserve", "4400010001", "virtual", HEDGE, fills=(0, 0, 0), orders=0, triggers=0),
+        )
+    ),
+    _BY_NAME["one-way"],
+    _BY_NAME["coin"],
+    SeededAccount("near-limit", "4100000021", "ordinary", HEDGE, fills=(0, 0, 0), orders=0, triggers=0),
+    SeededAccount("comes-and-goes", "4100000022", "ordinary", ONE_WAY, fills=(240, 0, 40), orders=5, triggers=20),
+    _BY_NAME["isolated"],
+    _BY_NAME["multi-assets"],
+    _BY_NAME["copy-new"],
+)
+MOST_OF_A_DESK: Final = 50
+
+
+def desk_accounts(count: int) -> tuple[SeededAccount, ...]:
+    """Return the accounts of a trading desk: first one of each kind, then plain ones, `count` in all, at most 50."""
+    plain = (
+        SeededAccount(
+            f"desk-{number:02d}",
+            f"41000001{number:02d}",
+            "ordinary",
+            HEDGE if number % 2 else ONE_WAY,
+            fills=(90, 0, 0),
+            orders=4,
+            triggers=8,
+        )
+        for number in range(len(_OF_A_DESK) + 1, MOST_OF_A_DESK + 1)
+    )
+    return (*_OF_A_DESK, *plain)[:count]
+
+
+def build_exchange_state(
+    seed: int, now_ms: int, *, speed: Decimal = Decimal(1), accounts: Sequence[SeededAccount] = EVERY_KIND
+) -> ExchangeState:
+    """Build the exchange at a time; the same seed, time and accounts give the same state."""
     exchange_state = ExchangeState(seed, now_ms, step_ms=max(1, round(STEP_MS / speed)))
-    for seeded in _ACCOUNTS:
-        exchange_state.account_factories[seeded.uid] = partial(_seeded_account, seed, now_ms, seeded)
+    for seeded in accounts:
+        for owned in (seeded, *seeded.subaccounts):
+            exchange_state.account_factories[owned.uid] = partial(_seeded_account, seed, now_ms, owned)
         # A managed sub-account's key is bound to no address.
         ips = () if seeded.kind == "managed" else ANYWHERE
         exchange_state.keys.append(made_key(seed, seeded.name, seeded.uid, ALL, seeded.mode, seeded.kind, ips=ips))
@@ -77,16 +119,44 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
 
 def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
     rng = random.Random(f"{seed}/{seeded.uid}")
-    account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, rng, lively=seeded.lively, built_ms=now_ms)
+    account = Account(
+        seeded.uid,
+        seeded.name,
+        seeded.kind,
+        seeded.mode,
+        rng,
+        lively=seeded.lively,
+        built_ms=now_ms,
+        funded=seeded.name != "near-limit",
+    )
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if seeded.kind == "managed" else None
     if seeded.name == "multi-assets":
         account.futures["USDT-FUTURES"].use_assets("USDT", Decimal(-6200), {"BTC": Decimal("1.1"), "ETH": Decimal(6)})
     if seeded.name == "isolated":
         account.futures["USDT-FUTURES"].isolated = frozenset({"ETHUSDT", "SOLUSDT"})
     _give_past(account, seed, now_ms, seeded)
+    account.virtual_subaccounts = [
+        {"subAccountUid": owned.uid, "subAccountName": owned.name, "keys": 0} for owned in seeded.subaccounts
+    ]
+    if seeded.name == "near-limit":
+        _hold_near_liquidation(account.futures["USDT-FUTURES"], now_ms)
     if seeded.name == "at-limits":
         _fill_limits(account)
     return account
+
+
+def _hold_near_liquidation(book: FuturesBook, now_ms: int) -> None:
+    """Hold both legs of a contract, the long a little larger and at a loss: a margin ratio of 90 %, and hours to go."""
+    spec = CONTRACTS["BTCUSDT"]
+    book.leverage = spec.max_leverage
+    book.balances["USDT"] = book.started_with["USDT"] = Decimal(2310)
+    for leg, size, price, age_ms in (
+        ("long", Decimal("1.32"), spec.price(spec.start_price * Decimal("1.009")), 3 * DAY_MS),
+        ("short", Decimal("1.2"), spec.start_price, DAY_MS // 2),
+    ):
+        side, trade_side = order_sides(book.mode, leg, closes=False)
+        order = book.new_order(spec, side, trade_side, size, now_ms - age_ms)
+        book.execute(order, size, price, now_ms - age_ms)
 
 
 def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) -> None:

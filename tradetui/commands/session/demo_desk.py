@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -14,13 +14,17 @@ from tradetui.commands.session.build_trading_session import KeyDestinations, tra
 from tradetui.desk.archive.coverage import HOUR_MS
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.desk import Desk
+from tradetui.desk.events.rules import with_defaults
+from tradetui.desk.overview.overview import Overview
+from tradetui.desk.overview.watched_account import AccountSource, OpenedAccount
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import Budget
-from tradetui.sandbox.app import Sandbox, SandboxOptions
-from tradetui.sandbox.seed_accounts import build_exchange_state
+from tradetui.sandbox.app import Receive, Sandbox, SandboxOptions, Scope, Send
+from tradetui.sandbox.gateway.faults import ConnectionDropped
+from tradetui.sandbox.seed_accounts import EVERY_KIND, build_exchange_state, desk_accounts
 from tradetui.sandbox.wallet_history import past_worth
 from tradetui.storage.disk_thread import Disk, ThreadDisk
 from tradetui.trading.contract_math import ZERO
@@ -31,9 +35,56 @@ _LATE_MS: Final = 120_000
 SHOWN_PRODUCT_TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
 
 
-def build_sandbox(seed: int, clock: Clock | None = None) -> Sandbox:
+AWAY_EVERY_S: Final = 90
+AWAY_FOR_S: Final = 30
+
+
+def build_sandbox(seed: int, clock: Clock | None = None, desk_of: int | None = None) -> Sandbox:
+    """Build the exchange, with all its kinds of accounts or with those of a desk of so many accounts."""
     clock = clock or SystemClock()
-    return Sandbox(build_exchange_state(seed, clock.wall_ms()), clock.wall_ms, SandboxOptions(seed=seed))
+    accounts = EVERY_KIND if desk_of is None else desk_accounts(desk_of)
+    exchange_state = build_exchange_state(seed, clock.wall_ms(), accounts=accounts)
+    return Sandbox(exchange_state, clock.wall_ms, SandboxOptions(seed=seed))
+
+
+class ComesAndGoes:
+    """The exchange as one account reaches it: after a minute it drops every call for half a minute, again and again."""
+
+    def __init__(self, sandbox: Sandbox, clock: Clock) -> None:
+        self._sandbox = sandbox
+        self._clock = clock
+        self._begun_s = clock.monotonic()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (self._clock.monotonic() - self._begun_s) % AWAY_EVERY_S >= AWAY_EVERY_S - AWAY_FOR_S:
+            raise ConnectionDropped("the exchange is away")
+        await self._sandbox(scope, receive, send)
+
+
+def open_demo_row(sandbox: Sandbox, name: str, clock: Clock, permits: Budget) -> OpenedAccount:
+    """Open an account for its row of an overview: the client can only read, and nothing is kept."""
+    key = next(key for key in sandbox.exchange_state.keys if key.name == name)
+    random = Random(f"{sandbox.options.seed}/{name}")
+    client = ExchangeReader(
+        Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
+        app=ComesAndGoes(sandbox, clock) if name == "comes-and-goes" else sandbox,
+        clock=clock,
+        random=random,
+        budget=Budget(account=name, clock=clock, random=random, beside=permits),
+    )
+    settings = DeskSettings(
+        name=name, environment=Environment.SANDBOX, product_types=SHOWN_PRODUCT_TYPES, uid=key.uid, read_only=True
+    )
+    return OpenedAccount(client, settings, rules=with_defaults(()))
+
+
+def demo_overview(sources: Sequence[AccountSource], clock: Clock, permits: Budget, disk: Disk) -> Overview:
+    """Make an overview of the demo's accounts, not begun; opening one takes no time, so no thread does it."""
+
+    async def run_inline(open_account: Callable[[], OpenedAccount]) -> OpenedAccount:
+        return open_account()
+
+    return Overview(sources, clock, Random(0), disk, run=run_inline, release=permits.aclose)
 
 
 def open_demo_desk(
@@ -66,7 +117,8 @@ def open_demo_desk(
     if not read_only:
         client_class = ExchangeClient if account_admin else TradingClient
     credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
-    client = client_class(credentials, app=sandbox, clock=clock, random=random, budget=budget)
+    app = ComesAndGoes(sandbox, clock) if name == "comes-and-goes" else sandbox
+    client = client_class(credentials, app=app, clock=clock, random=random, budget=budget)
     settings = DeskSettings(
         name=name,
         environment=Environment.SANDBOX,
