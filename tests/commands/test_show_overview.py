@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import return_permits_soon
+from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE, USAGE
-from tradetui.commands.session.overview_profiles import OverviewProfiles
+from tradetui.commands.session.overview_profiles import KeptFiles, OverviewProfiles
 from tradetui.desk.intents.journal.registered_journal import existing_journal
+from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.client import TradingClient
 from tradetui.profiles.load import Flags
@@ -110,3 +112,26 @@ async def test_a_lock_is_in_the_journal_that_every_session_of_the_account_obeys(
     assert opened.kept is not None and opened.kept.read(opened.presumed, 0).is_locked
     await opened.client.aclose()
     await overview.stop()
+
+
+def test_the_screen_of_one_profile_says_how_to_make_another(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["overview", "--profiles", "hedge", "--config", str(config)]) == USAGE
+    assert "tradetui init --profile NAME" in capsys.readouterr().err
+
+
+@pytest.mark.looptime
+async def test_the_day_s_opening_is_that_of_the_sessions_that_ran(tmp_path: Path) -> None:
+    simulation = Simulation(seed=1, fills=40, data_dir=tmp_path)
+    desk = simulation.desk
+    desk.start()
+    await simulation.run(240)
+    account, now_ms, today = desk.account, desk.client.server_clock.now_ms, desk.today()
+    await desk.stop()
+    assert account is not None and today is not None
+    kept = KeptFiles(desk.settings, StepWriters(simulation.clock)).read(account, now_ms)
+    assert kept.problem == "" and kept.unknown_outcomes == () and kept.opening is not None
+    equity = desk.totals().equity
+    assert equity is not None
+    result = kept.opening.result(equity)
+    assert result.since is not None, "no session ran when the day began, so that it is no result of today"
+    assert result.amount == today.amount

@@ -125,6 +125,7 @@ async def test_keys_typed_ahead_never_reach_the_account_that_is_entered() -> Non
     async with stage.running(after=4) as pilot:
         await go_to(pilot, stage, "hedge")
         await pilot.press("enter", "R", "L", "3", "m", "N")
+        assert any("was dropped" in notice.message for notice in stage.app._notifications)
         await asyncio.sleep(3)
         assert stage.app.screen is stage.app.main and stage.app.main.focused_panel == "positions"
         assert stage.desk.access is Access.LOCKED
@@ -285,3 +286,13 @@ async def test_enter_on_the_open_account_goes_back_to_its_session_and_locks_it()
         await asyncio.sleep(2)
         assert stage.app.screen is stage.app.main and stage.desk is desk, "what it has sent is followed without a break"
         assert intents.locked and intents.account_tag == f"hedge {uid_of(stage, 'hedge')[-4:]}"
+
+
+async def test_the_lock_s_own_key_works_while_an_account_is_being_entered() -> None:
+    stage = AppWithOverview()
+    async with stage.running(after=4) as pilot:
+        await go_to(pilot, stage, "hedge")
+        await pilot.press("enter", "f9")
+        await asyncio.sleep(0.3)
+        messages = [notice.message for notice in stage.app._notifications]
+        assert any("Trading is locked" in message or "nothing to lock" in message for message in messages), messages

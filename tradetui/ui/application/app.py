@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 LOCKED_NOW: Final = "Trading is locked."
 KEYS_AFTER_S: Final = 0.5
 """How long an account that is entered from the overview must be on the screen before a key reaches it."""
+_ALWAYS_TAKEN: Final = ("ctrl+q", "ctrl+c")
 DROPPED_ON_ENTERING: Final = "What was typed before the account was on the screen was dropped."
 _log = logging.getLogger(__name__)
 
@@ -264,8 +266,14 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self._row_notices.show_of_row(alert, self.overview.clock.monotonic())
 
     async def _dispatch_key(self, event: TypedInput) -> None:
-        """Drop what was typed before the account that is being entered was on the screen for a moment."""
-        if self._drops_keys:
+        """Drop what was typed before the account that is being entered was on the screen for a moment.
+
+        Locking at once and quitting work all the same.
+        """
+        key = event.key if isinstance(event, events.Key) else ""
+        if self._drops_keys and key not in _ALWAYS_TAKEN:
+            if key and await self._check_bindings(key, priority=True):
+                return
             notify(self, DROPPED_ON_ENTERING, severity="warning", seconds=4)
         else:
             await super()._dispatch_key(event)
