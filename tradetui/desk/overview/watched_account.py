@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify
 from tradetui.desk.events.rules import Alert, Rule
@@ -17,7 +17,6 @@ from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
 from tradetui.desk.overview.account_row import AccountRow, RowState
 from tradetui.desk.overview.row_alerts import RowAlerts
-from tradetui.desk.results.today import DayOpening
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.accounts import RISK_WORTH_A_WARNING
 from tradetui.desk.tables.columns.positions import LIQUIDATION_NEAR
@@ -38,6 +37,9 @@ from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 from tradetui.wire.models.futures_accounts import FuturesAccount, PositionsRequest
 from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.desk.results.today import DayOpening
 
 ACCOUNTS_EVERY_S: Final = 5.0
 ORDERS_EVERY_S: Final = 15.0
