@@ -100,12 +100,18 @@ def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
 ) -> None:
     way_out = "create a sub-account in classic mode, make an API key in it, and use that key"
     point("unified")
-    assert main(["init", "--config", str(config)]) == ATTENTION
-    errors = capsys.readouterr().err
-    assert errors.count("is in unified mode") == errors.count(way_out) == 1
-    assert fetch_credentials(load({}, Flags(config=config))).api_key, "it is written all the same"
+    assert main(["init", "--config", str(config)]) == DONE
+    output = " ".join("".join(capsys.readouterr()).split())
+    assert output.count("This is a unified account") == output.count(way_out) == 1
+    assert fetch_credentials(load({}, Flags(config=config))).api_key
+    main(["doctor", "--config", str(config)])
+    report = " ".join(capsys.readouterr().out.split())
+    assert report.count("This is a unified account") == report.count(way_out) == 1
+    assert "unified account: read" in report
+    (profile,) = (config.parent / "profiles.d").glob("*.toml")
+    profile.write_text(f'interface = "classic"\n{profile.read_text()}')
     assert main(["doctor", "--config", str(config)]) == ATTENTION
-    report = capsys.readouterr().out
+    report = " ".join(capsys.readouterr().out.split())
     assert report.count("is in unified mode") == report.count(way_out) == report.count("40085") == 1
 
 

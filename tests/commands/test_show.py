@@ -299,8 +299,9 @@ def test_times_without_a_zone_are_in_the_profiles_as_those_of_results_are(
     assert "given: 2098-01-01 00:00:00 NZDT" in capsys.readouterr().err
 
 
-def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:
-    point("unified")
+def test_a_refusal_prints_no_heading(point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    point()
+    monkeypatch.setenv("TRADETUI_API_SECRET", "wrong")
     for form in ([], ["--csv"]):
         assert main(["show", "positions", *form]) == REFUSED
         assert capsys.readouterr().out == ""
@@ -384,12 +385,26 @@ def test_bad_input_names_parameter_and_rule(point: Point, capsys: Capture, argum
     assert "Traceback" not in output.err
 
 
-def test_a_refusal_closes_the_array_and_is_told(point: Point, capsys: Capture) -> None:
-    point("unified")
+def test_a_refusal_closes_the_array_and_is_told(point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    point()
+    monkeypatch.setenv("TRADETUI_API_SECRET", "wrong")
     assert main(["show", "fills", "--json"]) == REFUSED
     output = capsys.readouterr()
     assert json.loads(output.out) == []
-    assert "40085" in output.err
+    assert "40009" in output.err
+
+
+def test_a_unified_account_is_shown_in_its_own_names(point: Point, capsys: Capture) -> None:
+    point("unified")
+    for table, name in {
+        "fills": "execPrice",
+        "positions": "avgPrice",
+        "accounts": "effEquity",
+        "orders": "qty",
+    }.items():
+        rows = shown(capsys, table)
+        assert rows and name in rows[0], table
+        assert "v3" not in rows[0]
 
 
 @pytest.mark.parametrize(

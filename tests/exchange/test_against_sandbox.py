@@ -25,7 +25,6 @@ from tradetui.exchange import (
     Priority,
     RateLimited,
     Rejected,
-    UnifiedAccount,
 )
 from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.sandbox.app import Sandbox, SandboxOptions
@@ -159,7 +158,6 @@ async def test_every_business_type_is_understood(dialect: str) -> None:
         ("hedge", {"secret": "wrong"}, AuthenticationFailed, "secret"),
         ("hedge", {"passphrase": "wrongwrong"}, AuthenticationFailed, "passphrase"),
         ("hedge", {"api_key": "bg_unknown"}, AuthenticationFailed, "API key"),
-        ("unified", {}, UnifiedAccount, "unified"),
     ],
 )
 async def test_wrong_keys_say_what_to_do(

@@ -8,6 +8,7 @@ from tradetui.exchange.calls.result import CallResult, read_result, retry_after
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
+    ClassicAccount,
     EndpointMissing,
     ExchangeError,
     PermissionRefused,
@@ -51,7 +52,9 @@ def test_retry_after(text: str | None, seconds: float | None) -> None:
         ("40012", AuthenticationFailed),
         ("40099", AuthenticationFailed),
         ("40014", PermissionRefused),
-        ("40084", PermissionRefused),
+        ("40084", ClassicAccount),
+        ("25245", ClassicAccount),
+        ("40731", UnifiedAccount),
         ("40085", UnifiedAccount),
         ("40029", PermissionRefused),
         ("429", RateLimited),

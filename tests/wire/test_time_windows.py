@@ -39,8 +39,8 @@ def test_no_piece_is_longer_than_ninety_days() -> None:
                 "start_time": 1,
                 "end_time": 1 + endpoint.time.piece_ms,
                 "product_type": "USDT-FUTURES",
-                "plan_type": "normal_plan",
                 "category": "USDT-FUTURES",
+                "plan_type": "normal_plan",
             }
             known = {parameter.attribute for parameter in endpoint.request.parameters.values()}
             endpoint.request(**{name: value for name, value in values.items() if name in known})

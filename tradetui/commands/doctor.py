@@ -35,6 +35,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError, Hop, Unreachable
 from tradetui.exchange.rate_limit.quota import AddressUsage
+from tradetui.exchange.unified import UNIFIED_SENTENCE
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.route import Route
 from tradetui.storage.sqlite_file import FileUnusable
@@ -248,6 +249,8 @@ async def _online(profile: OpenProfile) -> tuple[bool, list[Check]]:
             ),
         }
         checks = [connection, key]
+        if client.is_unified:
+            checks.append(_passed("account kind", UNIFIED_SENTENCE))
         for name, read in reads.items():
             try:
                 answer = await _check_product_types(name, read, product_types)

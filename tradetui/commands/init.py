@@ -19,7 +19,14 @@ from tradetui.commands.process.console import ATTENTION, DONE, ask, ask_hidden, 
 from tradetui.commands.session.open_profile import OpenProfile
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
-from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    ClassicAccount,
+    ExchangeError,
+    PermissionRefused,
+    UnifiedAccount,
+)
+from tradetui.exchange.unified import UNIFIED_SENTENCE
 from tradetui.profiles import paths
 from tradetui.profiles.broken_setting import explained
 from tradetui.profiles.errors import ConfigurationError, first_broken
@@ -192,7 +199,7 @@ async def check_key(profile: OpenProfile) -> KeyCheck:
     async with profile.reader() as client:
         try:
             await client.futures.accounts(product_type=profile.loaded.profile.product_types[0])
-        except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
+        except (AuthenticationFailed, PermissionRefused, UnifiedAccount, ClassicAccount) as refusal:
             return KeyCheck((f"The exchange refuses this key. {refusal}", *_clock_sentences(client)), refused=True)
         except ExchangeError as problem:
             return KeyCheck((f"The key was not tried: {problem}",))
@@ -203,6 +210,8 @@ async def check_key(profile: OpenProfile) -> KeyCheck:
             sentences: tuple[str, ...] = (nothing_else,)
         else:
             sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
+        if client.is_unified:
+            sentences = (UNIFIED_SENTENCE, *sentences)
         return KeyCheck((*sentences, *_clock_sentences(client)))
 
 

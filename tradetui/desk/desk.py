@@ -164,7 +164,14 @@ class Desk:
         return Feed(table.name, reader, interval_s, self.clock, hidden_factor=hidden_factor)
 
     @property
+    def is_unified(self) -> bool:
+        """Whether the account is a unified one, as far as is known: it is only read."""
+        return self.client.is_unified
+
+    @property
     def access(self) -> Access:
+        if self.is_unified:
+            return Access.UNIFIED
         if self.intents is None:
             return Access.MONITOR
         if self.intents.locked:

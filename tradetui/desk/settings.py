@@ -34,6 +34,7 @@ class Access(StrEnum):
     LOCKED = "LOCKED"
     MONITOR = "MONITOR"
     KEY_READS_ONLY = "KEY READS ONLY"
+    UNIFIED = "MONITOR · UNIFIED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

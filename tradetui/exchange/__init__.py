@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.errors import (
         AuthenticationFailed,
         Busy,
+        ClassicAccount,
         EndpointMissing,
         ExchangeError,
         InvalidRequest,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.budget import Budget, Priority
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
     from tradetui.exchange.transport.transport import Timeouts
+    from tradetui.exchange.unified import Interface
     from tradetui.wire.endpoints.reply import Reply
     from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 
@@ -34,11 +36,13 @@ __all__ = [
     "AuthenticationFailed",
     "Budget",
     "Busy",
+    "ClassicAccount",
     "Credentials",
     "EndpointMissing",
     "ExchangeClient",
     "ExchangeError",
     "ExchangeReader",
+    "Interface",
     "InvalidProxy",
     "InvalidRequest",
     "LoopClock",
@@ -67,6 +71,7 @@ _MODULES = {
     "rate_limit.budget": ("Budget", "Priority"),
     "transport.proxy": ("InvalidProxy", "Proxy", "parse_proxy"),
     "transport.transport": ("Timeouts",),
+    "unified": ("Interface",),
     ".wire.endpoints.reply": ("Reply",),
     ".wire.models.subaccounts": ("VirtualSubaccountRequest",),
 }

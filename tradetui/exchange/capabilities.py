@@ -33,18 +33,18 @@ class Capabilities:
         return reason if reason is not None and self._clock.monotonic() < until else None
 
     def check(self, endpoint: Endpoint) -> None:
-        """Raise the error with which the exchange refused the account or the endpoint, without asking again."""
-        if endpoint.signed and self.account_refusal is not None:
-            if (now := self._clock.monotonic()) < self._account_probe_at:
-                raise copy(self.account_refusal)
-            self._account_probe_at = now + ACCOUNT_PROBE_S
+        """Raise the error with which the exchange refused the endpoint, without asking again."""
         if (reason := self.refusal(endpoint.name)) is not None:
             raise copy(reason)
 
-    def check_account(self) -> None:
-        """Raise the error of a refused account, for a read that only serves its rows."""
-        if self.account_refusal is not None:
-            raise copy(self.account_refusal)
+    def check_account(self, *, may_probe: bool = False) -> None:
+        """Raise the error of a refused account; with `may_probe` not for the one read a minute that asks again."""
+        if self.account_refusal is None:
+            return
+        if may_probe and (now := self._clock.monotonic()) >= self._account_probe_at:
+            self._account_probe_at = now + ACCOUNT_PROBE_S
+            return
+        raise copy(self.account_refusal)
 
     def refuse_account(self, reason: ExchangeError) -> None:
         """Send no more signed calls, except for one probe a minute."""

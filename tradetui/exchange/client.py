@@ -34,8 +34,10 @@ from tradetui.exchange.errors import ReadOnly
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.transport.in_process import AsgiApp, InProcessTransport
 from tradetui.exchange.transport.transport import MAX_CONCURRENT_READS, Timeouts, Transport, parse_base_url
+from tradetui.exchange.unified import AccountReads, Interface
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.error_codes import UNIFIED_ACCOUNT_REMEDY
 from tradetui.wire.models import api_key, futures, futures_accounts, public, reversal, spot, subaccounts, unified
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Time
@@ -310,6 +312,7 @@ class ExchangeReader:
         priority: Priority = Priority.INTERACTIVE,
         budget: Budget | None = None,
         account_kind: str | None = None,
+        interface: Interface = Interface.AUTO,
         clock: Clock | None = None,
         random: Random | None = None,
         timeouts: Timeouts | None = None,
@@ -331,6 +334,7 @@ class ExchangeReader:
             budget: counts calls and is closed with the client. By default it counts this process alone and half of
                 every limit; one with a directory counts with all processes of the user.
             account_kind: "ordinary", "copy_trader" or "broker"; None if it is not known.
+            interface: whether the account is read as a classic or a unified one; `AUTO` goes by the exchange's answers.
             clock: tells the time, in Unix milliseconds and in monotonic seconds.
             random: the source of random numbers.
             timeouts: of connecting, sending and reading, in seconds.
@@ -392,6 +396,9 @@ class ExchangeReader:
             concurrent_reads=concurrent_reads,
         )
         self._reads = Reads(self._calls, capabilities=self.capabilities, server_clock=self.server_clock, random=random)
+        self._account_reads = AccountReads(
+            self._reads, interface=interface, capabilities=self.capabilities, server_clock=self.server_clock
+        )
 
     futures = _area(FuturesReading)
     spot = _area(SpotReading)
@@ -419,7 +426,17 @@ class ExchangeReader:
                 endpoint=endpoint.name,
                 remedy="Use `write` of an ExchangeClient.",
             )
-        return await self._reads.read(endpoint, request, self.priority)
+        return await self._account_reads.read(request, self.priority)
+
+    @property
+    def is_unified(self) -> bool:
+        """Whether the account is a unified one, as far as is known: it is read by interface v3, and never traded."""
+        return self._account_reads.is_unified
+
+    @property
+    def interface_changes(self) -> int:
+        """How often the account was moved to the other kind: rows from before are not to be added to those after."""
+        return self._account_reads.changes
 
     def pages(
         self, request: Request[Row], *, start_time: Time = None, end_time: Time = None
@@ -489,6 +506,12 @@ class TradingClient(ExchangeReader):
                 "this session may not create accounts or keys",
                 endpoint=endpoint.name,
                 remedy="Use an ExchangeClient; for a profile set account_admin = true.",
+            )
+        if self.is_unified:
+            raise ReadOnly(
+                "the account is a unified one, which is only read",
+                endpoint=endpoint.name,
+                remedy=UNIFIED_ACCOUNT_REMEDY,
             )
         return await self._writes.write(endpoint, request, before_send)
 

@@ -24,9 +24,21 @@ class PermissionRefused(ExchangeError):
 
 
 class UnifiedAccount(ExchangeError):
-    """The account is in unified mode (40085), so the exchange refuses every call of this interface."""
+    """The account is in unified mode (40085, 40731), so the exchange refuses every call of the classic interface."""
 
-    reason = "The account is in unified mode, which this program does not support"
+    reason = "The account is in unified mode, and is not read as one"
+
+
+class AccountMoving(UnifiedAccount):
+    """The exchange is moving the account from one mode to the other, or names a mode that is not known."""
+
+    reason = "The account is not in unified mode yet, and no longer in classic mode"
+
+
+class ClassicAccount(ExchangeError):
+    """The account is in classic mode (40084, 25245), so the exchange refuses every call of interface v3."""
+
+    reason = "The account is in classic mode, and is read as a unified one"
 
 
 class RateLimited(ExchangeError):
@@ -49,6 +61,12 @@ class EndpointMissing(Rejected):
     """The exchange does not have this endpoint (404, 40404)."""
 
     reason = "The exchange does not offer this"
+
+
+class ClassicOnly(EndpointMissing):
+    """The account is unified, and this is read of classic accounts alone."""
+
+    reason = "This is not read of a unified account"
 
 
 class NotSent(ExchangeError):

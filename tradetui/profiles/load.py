@@ -92,7 +92,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     return LoadedProfile(
         name=name or "environment",
         profile=profile,
-        read_only=flags.read_only or _truth(environ, "TRADETUI_READ_ONLY") or profile.mode == "monitor",
+        read_only=flags.read_only or _truth(environ, "TRADETUI_READ_ONLY") or profile.only_reads,
         data_dir=paths.data_dir(environ, flags.data_dir, profile.data_dir),
         runtime_dir=paths.runtime_dir(environ),
         state_dir=paths.state_dir(environ),

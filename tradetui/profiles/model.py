@@ -128,6 +128,11 @@ class Profile(StrictSettings):
     mode: Literal["monitor", "trade"] = Field(
         default="monitor", description="monitor cannot send anything; trade may reverse positions"
     )
+    interface: Literal["auto", "classic", "unified"] = Field(
+        default="auto",
+        description="how the account is read: auto asks the exchange; a unified account is only watched, and the "
+        "profile's mode is then monitor",
+    )
     product_types: tuple[str, ...] = Field(
         default=("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES"),
         min_length=1,
@@ -218,6 +223,11 @@ class Profile(StrictSettings):
         default=None, description="where archive, journal and state are kept; the user's data directory when not given"
     )
     credentials: CredentialSource = Field(default=CredentialSource(), description="where the API key comes from")
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether nothing may be sent, by the mode or since the account is a unified one."""
+        return self.mode == "monitor" or self.interface == "unified"
 
     @field_validator("proxy")
     @classmethod

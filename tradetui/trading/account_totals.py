@@ -60,9 +60,10 @@ def totals_of(
     are_read = positions is not None
     positions = tuple(positions or ())
     pools = _union_pools(accounts)
-    single = [row for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)]
+    counted_alone = (row for row in accounts if not (row.is_union or row.is_part))
+    single = [row for row in counted_alone if row.usdt_equity is not None or row.account_equity]
     no_equity_because = _why_no_equity(single, pools, undecodable_rows)
-    equities = [*(row.usdt_equity for row in single), *(row.union_total_margin for row in pools)]
+    equities = [*(row.usdt_equity for row in single), *map(_pool_equity, pools)]
     unrealised = [_profit_in_usdt(row) for row in accounts if row.unrealized_pl is not None]
     isolated = [position for position in positions if same(position.margin_mode, MarginMode.ISOLATED)]
     ratios = _known([*(row.margin_ratio for row in accounts), *(position.margin_ratio for position in isolated)])
@@ -92,7 +93,7 @@ def _why_no_equity(single: Sequence[FuturesAccount], pools: Sequence[FuturesAcco
     for row in single:
         if row.asset_mode and known(AssetMode, row.asset_mode) is None:
             return f"asset mode {row.asset_mode!r} is not known"
-    if any(row.union_total_margin is None for row in pools):
+    if any(_pool_equity(row) is None for row in pools):
         return "no multi-assets margin"
     coins = dict.fromkeys(row.margin_coin.upper() for row in single if row.usdt_equity is None)
     return f"no USDT value of {', '.join(coins)}" if coins else ""
@@ -125,6 +126,10 @@ def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:
             assets = frozenset((asset.coin.upper(), asset.balance) for asset in row.asset_list)
             pools.setdefault(assets or (row.union_total_margin, row.union_available, row.union_mm), row)
     return list(pools.values())
+
+
+def _pool_equity(row: FuturesAccount) -> Decimal | None:
+    return row.usdt_equity if row.is_whole else row.union_total_margin
 
 
 def _profit_in_usdt(row: FuturesAccount) -> Decimal | None:

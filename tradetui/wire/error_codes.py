@@ -47,10 +47,16 @@ _UNLISTED: Final = Meaning(
 )
 
 UNIFIED_ACCOUNT: Final = "40085"
-"""The code with which an account in unified mode refuses every call of this interface."""
+"""The code with which an account in unified mode refuses every call of the classic interface."""
+UNIFIED_TRADER: Final = "40731"
+"""The code with which a trader's account in unified mode refuses reads of the classic interface."""
+CLASSIC_ACCOUNT: Final = frozenset({"40084", "25245"})
+"""The codes with which an account in classic mode refuses every call of interface v3."""
 UNIFIED_ACCOUNT_REMEDY: Final = (
     "On the exchange's site create a sub-account in classic mode, make an API key in it, and use that key here."
 )
+SET_AUTO: Final = 'Set interface = "auto" in the profile, or leave it out.'
+MOVING_REMEDY: Final = "Wait until the exchange's site says that the account's mode was changed."
 TOO_MANY_CALLS_REMEDY: Final = (
     "Too many calls: tradetui slows down automatically; lower budget_share if other programs use this account, and "
     "address_share if others call from this network address."
@@ -84,7 +90,8 @@ _REMEDIES: Final[Mapping[CodeGroup, Mapping[str, str]]] = {
         ),
     },
     CodeGroup.ACCOUNT: {
-        UNIFIED_ACCOUNT_REMEDY: "40085 40084",
+        UNIFIED_ACCOUNT_REMEDY: "40085",
+        SET_AUTO: "40084 25245",
         "The exchange has restricted, frozen or closed the account: ask its support.": (
             "40013 40022 40023 40024 40026 40031 40710 40916 30029 32001 32002 32026 32028 32038 35005 40300 50010"
         ),

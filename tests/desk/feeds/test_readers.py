@@ -621,3 +621,24 @@ async def test_a_report_that_comes_after_another_read_went_over_to_fills_leaves_
 async def test_a_session_without_product_types_reads_nothing_and_fails_at_nothing() -> None:
     reading = await OrdersReader(ScriptedClient(), []).read()  # type: ignore[arg-type]
     assert (list(reading.rows), reading.error) == ([], None)
+
+
+async def test_rows_from_before_an_account_was_moved_are_never_added_to_those_after() -> None:
+    changes = [0]
+    parts = JoinedReads[ProductRow[PendingOrder]]([USDT, COIN], lambda: changes[0])
+
+    async def read(product_type: ProductType) -> ProductPart[ProductRow[PendingOrder]]:
+        if product_type is COIN and moves:
+            changes[0] += 1
+        return ProductPart(server_ms=changes[0])
+
+    moves = False
+    assert await parts.read(read) is None
+    assert [part.server_ms for part in parts.last.values()] == [0, 0]
+    moves = True
+    with pytest.raises(StillReading, match="moved to another mode"):
+        await parts.read(read)
+    assert parts.last == {}
+    moves = False
+    assert await parts.read(read) is None
+    assert [part.server_ms for part in parts.last.values()] == [1, 1]

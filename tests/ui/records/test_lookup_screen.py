@@ -478,16 +478,16 @@ BROKERS = ("transfers", "email")
 
 
 @pytest.mark.parametrize(
-    ("account", "permissions", "code", "tables"),
+    ("account", "permissions", "reason", "tables"),
     [
-        ("hedge", frozenset({"futures-read"}), "40014", [table for table in LOOKUPS if table not in BROKERS]),
-        ("broker", frozenset({"futures-read"}), "40014", BROKERS),
-        ("unified", None, "40085", list(LOOKUPS)),
+        ("hedge", frozenset({"futures-read"}), "(40014)", [table for table in LOOKUPS if table not in BROKERS]),
+        ("broker", frozenset({"futures-read"}), "(40014)", BROKERS),
+        ("unified", None, "This is not read of a unified account", list(LOOKUPS)),
     ],
     ids=["no permission", "no permission of a broker", "unified account"],
 )
 async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
-    account: str, permissions: frozenset[str] | None, code: str, tables: Sequence[str]
+    account: str, permissions: frozenset[str] | None, reason: str, tables: Sequence[str]
 ) -> None:
     stage = AppOnFewRows(account, permissions=permissions)
     async with stage.running((120, 36)) as pilot:
@@ -499,7 +499,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
                 await pilot.press(*"4200000001", "enter")
                 await settle(pilot)
             text = screen_text(stage.app)
-            assert f"({code})" in " ".join(text.replace("╱", " ").replace("│", " ").split()), table
+            assert reason in " ".join(text.replace("╱", " ").replace("│", " ").split()), table
             assert "0 rows · failed, u tries again" in text
             assert LOOKUPS[table].nothing not in text
 

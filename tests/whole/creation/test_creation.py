@@ -110,6 +110,14 @@ async def test_a_broker_s_sub_account_needs_no_key_store(tmp_path: Path) -> None
         assert not (tmp_path / "vault").exists()
 
 
+async def test_a_unified_account_creates_nothing(tmp_path: Path) -> None:
+    async with scene(tmp_path, "unified") as on:
+        await on.client.futures.accounts(product_type="USDT-FUTURES")
+        with pytest.raises(Withheld, match="only read"):
+            await on.creation.create(batch("brandnew"))
+        assert on.posts == 0
+
+
 @pytest.mark.parametrize(
     ("account", "requested", "code"),
     [
@@ -120,7 +128,6 @@ async def test_a_broker_s_sub_account_needs_no_key_store(tmp_path: Path) -> None
         ("hedge", NEW_BROKER_SUBACCOUNT, "40029"),
         ("hedge", COPY_KEY, "40732"),
         ("read-only", batch("brandnew"), "40014"),
-        ("unified", batch("brandnew"), "40085"),
         ("broker", CreateSubaccountRequest(subaccount_name="desk1@broker.example"), "40107"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -39,6 +39,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.exchange.transport.transport import MAX_CONCURRENT_READS
+from tradetui.exchange.unified import Interface
 from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, load
@@ -209,6 +210,7 @@ class OpenProfile:
             proxy=self.route.proxy,
             tls=self.route.tls,
             environment=profile.environment,
+            interface=Interface(profile.interface),
             locale=profile.locale,
             clock=clock,
             random=random,

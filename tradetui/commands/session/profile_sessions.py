@@ -105,7 +105,7 @@ class ProfileSessions:
         """Read the configuration of the open profile again; raises ConfigurationError."""
         opened, configured = self._opened[name], self._load(name)
         after = reconfigured(opened.profile, configured.profile)
-        read_only = opened.read_only or configured.read_only or after.profile.mode == "monitor"
+        read_only = opened.read_only or configured.read_only or after.profile.only_reads
         effective = OpenProfile(replace(opened, profile=after.profile, read_only=read_only))
         reopens = (read_only, after.profile.account_admin) != (opened.read_only, opened.profile.account_admin)
         self._opened[name] = effective.loaded

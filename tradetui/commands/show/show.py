@@ -177,7 +177,7 @@ class _ReceivedRowWriter:
         self.close = writer.close
 
     def write(self, row: ShownRow) -> None:
-        self._writer.write(_position_as_json(row) if isinstance(row, Position) else row.received)
+        self._writer.write(_position_as_json(row) if isinstance(row, Position) else row.original)
 
 
 def _position_as_json(position: Position) -> dict[str, object]:
@@ -187,7 +187,7 @@ def _position_as_json(position: Position) -> dict[str, object]:
         since = None if source.since is None else str(unix_ms(source.since))
         origin = {"source": "fills", "since": since, "provenFlat": source.proven}
     if position.record is not None:
-        return {**position.record.received, **origin}
+        return {**position.record.original, **origin}
     values: dict[str, Any] = {
         "marginCoin": position.margin_coin,
         "symbol": position.symbol,

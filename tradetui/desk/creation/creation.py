@@ -144,7 +144,7 @@ class Creation:
         intents = self._intents
         if intents.other_owner:
             return (intents.other_owner,)
-        reasons: list[str] = []
+        reasons: list[str] = [SendsNothing.UNIFIED] if self._client.is_unified else []
         if intents.lock.locked:
             reasons.append(SendsNothing.LOCKED)
         if intents.trouble:

@@ -46,7 +46,7 @@ class OrdersReader:
     ) -> None:
         self._client = client
         self._mark_of = mark_of
-        self._parts = JoinedReads[ProductRow[PendingOrder]](product_types)
+        self._parts = JoinedReads[ProductRow[PendingOrder]](product_types, lambda: client.interface_changes)
 
     async def read(self) -> Reading[ProductRow[PendingOrder]]:
         error = await self._parts.read(self._read)
@@ -78,7 +78,7 @@ class AccountsReader:
     ) -> None:
         self._client = client
         self._sampler = sampler
-        self._parts = JoinedReads[ProductRow[FuturesAccount]](product_types)
+        self._parts = JoinedReads[ProductRow[FuturesAccount]](product_types, lambda: client.interface_changes)
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
@@ -114,8 +114,10 @@ def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> lis
     An exchange may return every account for each product type. A coin's account under a product type that is not
     settled in it is left out if the coin also comes under its own product type. USDC may have a separate account for
     inverse contracts; it is kept unless another coin shows that the exchange returns every account for each product
-    type.
+    type. A unified account has one wallet for all product types: the first has its rows.
     """
+    if (whole := next((row for row in rows if row.record.is_whole), None)) is not None:
+        return [row for row in rows if row.product_type is whole.product_type]
     first_of_coin: dict[str, ProductType] = {}
     settled_in: dict[str, list[ProductType]] = {}
     for row in rows:

@@ -70,7 +70,7 @@ class PositionsReader:
         if histories is None:
             histories = {product_type: FillHistory(client, product_type, self._disk) for product_type in product_types}
         self._histories = histories
-        self.parts = JoinedReads[Position](product_types)
+        self.parts = JoinedReads[Position](product_types, lambda: client.interface_changes)
         self._sums: dict[ProductType, _RunningSum] = {}
         self.source: Literal["reported", "fills"] | None = None
 

@@ -63,6 +63,10 @@ class SendsNothing(StrEnum):
         "Allow the key to trade futures on the exchange's site, then start again."
     )
     LOCKED = "Trading is locked."
+    UNIFIED = (
+        "This is a unified account, which tradetui only reads: the exchange has no reversal for it. To trade here, use "
+        "an API key of a sub-account in classic mode; this account is traded on the exchange's web page."
+    )
 
 
 class Withheld(Exception):

@@ -137,6 +137,11 @@ class Execution:
         """Why sums of this account's hedge-mode fills are not its positions; empty unless a reversal showed it."""
         return self._market_state.contradiction
 
+    @property
+    def is_unified(self) -> bool:
+        """Whether the account is a unified one, perhaps since a moment ago, for which nothing is sent."""
+        return self._client.is_unified
+
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Return all reasons why confirming is disabled now; if the key is another account's, only that one."""
         if self.intents.other_owner:
@@ -151,6 +156,7 @@ class Execution:
             now=self._clock.monotonic(),
             key_reads_only=self.key_reads_only,
             account_tag=self.intents.account_tag,
+            is_unified=self.is_unified,
         )
         return blocking_reasons(preview, context, typed)
 

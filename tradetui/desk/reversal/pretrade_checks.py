@@ -30,6 +30,7 @@ class RiskContext:
     now: float
     key_reads_only: bool = False
     account_tag: str = ""
+    is_unified: bool = False
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
@@ -37,6 +38,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     settings = context.settings
     sends_nothing = {
         SendsNothing.MONITOR: settings.read_only,
+        SendsNothing.UNIFIED: context.is_unified,
         SendsNothing.KEY_READS_ONLY: context.key_reads_only,
         SendsNothing.LOCKED: context.locked,
     }
@@ -69,7 +71,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     if preview.expired(context.now):
         reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
     # If nothing can be sent, there is no field to type it in.
-    can_type = not (context.locked or context.journal_trouble or context.key_reads_only)
+    can_type = not (context.locked or context.journal_trouble or context.key_reads_only or context.is_unified)
     required = required_text(plan.subject, context.account_tag)
     if can_type and typing_reason(preview, settings) and not is_typed(required, typed):
         reasons.append(f"Type {required} to go on.")

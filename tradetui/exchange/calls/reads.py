@@ -18,7 +18,6 @@ from tradetui.exchange.errors import (
     Busy,
     ExchangeError,
     RateLimited,
-    UnifiedAccount,
     Unreachable,
     UnreadableReply,
 )
@@ -136,10 +135,8 @@ class Reads:
                 continue
             error = first_refusal or result  # the error of the documented form says more
             self._calls.record_failure(error, answer)
-            if isinstance(error, UnifiedAccount):
-                self._capabilities.refuse_account(error)
             # A refusal by a limit does not show whether the endpoint exists.
-            elif not isinstance(error, RateLimited) and switches_off(error.code or "", error.http_status):
+            if not isinstance(error, RateLimited) and switches_off(error.code or "", error.http_status):
                 self._capabilities.switch_off(endpoint, error)
             raise error
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
+    ClassicAccount,
     EndpointMissing,
     ExchangeError,
     Hop,
@@ -28,8 +29,11 @@ from tradetui.exchange.transport.transport import HttpResponse, TransportError, 
 from tradetui.wire.endpoints.endpoint import ADDRESS_LOCKOUT_S
 from tradetui.wire.endpoints.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import (
+    CLASSIC_ACCOUNT,
     TOO_MANY_CALLS_REMEDY,
     UNIFIED_ACCOUNT,
+    UNIFIED_ACCOUNT_REMEDY,
+    UNIFIED_TRADER,
     CodeGroup,
     endpoint_missing,
     meaning,
@@ -199,6 +203,10 @@ def _error_of_code(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -
         return EndpointMissing(envelope.msg, **error_fields)
     if envelope.code == UNIFIED_ACCOUNT:
         return UnifiedAccount(envelope.msg, **error_fields)
+    if envelope.code in CLASSIC_ACCOUNT:
+        return ClassicAccount(envelope.msg, **error_fields)
+    if envelope.code == UNIFIED_TRADER and endpoint.interface == "v2" and not endpoint.writes:
+        return UnifiedAccount(envelope.msg, **error_fields | {"remedy": UNIFIED_ACCOUNT_REMEDY})
     if known.group is CodeGroup.RATE:
         return _limited(endpoint, answer, envelope.msg, envelope.code)
     otherwise = Busy if status is not None and status >= 500 else Rejected

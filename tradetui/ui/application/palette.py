@@ -173,7 +173,11 @@ def _sentences(result: ConfigurationReload) -> list[str]:
 
 SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the list of profiles
 UNKNOWN_UID: Final = "UID known once open"
-_MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
+_MODES: Final = {
+    Access.MONITOR: "monitor",
+    Access.KEY_READS_ONLY: KEY_READS_ONLY,
+    Access.UNIFIED: "monitor · unified",
+}
 _TITLES: Final = {
     Action.OVERVIEW: "Overview",
     Action.MONEY: "Money",

@@ -41,6 +41,7 @@ _ACCESS: Final = {
     "LOCKED": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
     "KEY READS ONLY": "bold $background on $primary",
+    "MONITOR · UNIFIED": "bold $background on $primary",
 }
 _TWO_LINES_FROM: Final = 12
 _GAP: Final = 3  # cells between two figures

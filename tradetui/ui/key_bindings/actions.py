@@ -215,6 +215,10 @@ class Action(StrEnum):
 
 
 MONITOR_MODE: Final = "monitor mode: nothing can be sent"
+UNIFIED_IS_READ: Final = (
+    "a unified account is only read, and the exchange has no reversal for it: trade a sub-account in classic mode "
+    "here, or this one on the exchange's web page"
+)
 _NAMES: Final = {
     "slash": "/",
     "backslash": "\\",

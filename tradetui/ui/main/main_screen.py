@@ -25,7 +25,7 @@ from tradetui.ui.app_protocols import (
     FollowsRow,
 )
 from tradetui.ui.header.header_bar import HeaderBar, show_session
-from tradetui.ui.key_bindings.actions import MONITOR_MODE, Action
+from tradetui.ui.key_bindings.actions import MONITOR_MODE, UNIFIED_IS_READ, Action
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_actions
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
@@ -272,13 +272,17 @@ class MainScreen(TableScreen):
     @property
     def _may_trade(self) -> bool:
         """Whether the session may send anything, or is expected to before it is open."""
-        return self._settings.access != Access.MONITOR if self.desk is None else self.desk.intents is not None
+        if self.desk is None:
+            return self._settings.access != Access.MONITOR
+        return self.desk.intents is not None and not self.desk.is_unified
 
     def reason(self, action: Action) -> str | None:
         desk, table = self.desk, self.panel.kind
         match action:
             case Action.REVERSE | Action.LOCK | Action.LOCK_AT_ONCE if desk is None and self._may_trade:
                 return self.trade_app.failure or STARTING
+            case Action.REVERSE if desk is not None and desk.is_unified:
+                return UNIFIED_IS_READ
             case Action.REVERSE if not self._may_trade:
                 return MONITOR_MODE
             case Action.LOCK | Action.LOCK_AT_ONCE if not self._may_trade:

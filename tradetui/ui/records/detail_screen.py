@@ -50,6 +50,7 @@ from tradetui.wire.replies.record import Record
 
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
+INTERFACE_V3 = "as received"
 DERIVED = "worked out"
 AS_REQUESTED = "as requested"
 NOT_SENT = "not sent"
@@ -248,8 +249,10 @@ def _received(record: Record, zone: tzinfo) -> Iterator[Field]:
             yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
         else:
             yield Field(name, _text(value, zone), received, mark if received or value is None else "")
-    for name, value in record.unknown.items():
-        yield Field(name, UNKNOWN, _received_text(value), EXTRA)
+    is_converted = record.original is not raw
+    # Of a unified account every field of the exchange is listed, also those that the fields above were made from.
+    for name, value in (record.original if is_converted else record.unknown).items():
+        yield Field(name, UNKNOWN, _received_text(value), INTERFACE_V3 if is_converted else EXTRA)
 
 
 def _as_received(raw: Mapping[str, object], name: str, spellings: Mapping[str, str]) -> tuple[str, str]:

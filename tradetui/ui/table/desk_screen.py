@@ -19,7 +19,7 @@ from tradetui.ui.app_protocols import (
     TradingApp,
     trading_app,
 )
-from tradetui.ui.key_bindings.actions import MONITOR_MODE, SCREEN_NAMES, Action, key_named
+from tradetui.ui.key_bindings.actions import MONITOR_MODE, SCREEN_NAMES, UNIFIED_IS_READ, Action, key_named
 from tradetui.ui.key_bindings.profile_bindings import actions_of_key, bindings
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.ui_settings import MachineZone, zone_named
@@ -97,6 +97,8 @@ class DeskScreen(StyledOnce[None]):
                 return "an overview needs a second profile; `tradetui init --profile NAME` sets one up"
             case Action.JOURNAL if desk is None or desk.intents is None:
                 return "monitor mode opens no journal; `tradetui journal` lists the account's"
+            case Action.CREATE if desk is not None and desk.is_unified:
+                return UNIFIED_IS_READ
             case Action.CREATE if desk is None or not desk.may_create:
                 is_monitor = desk is not None and desk.intents is None
                 return MONITOR_MODE if is_monitor else "nothing can be created: the profile does not set account_admin"

@@ -110,9 +110,20 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     """Parse the rows of an envelope's payload; raises UnreadableBody if it does not have the endpoint's shape."""
     raw, end_id = _raw_rows(endpoint, envelope.data)
     cursor = _cursor(endpoint, raw, end_id)
-    raw = endpoint.row.with_distinct_ids(raw)
-    rows, undecodable_rows = _read_at_once(endpoint.row, raw) or _read_one_by_one(endpoint.row, raw)
-    return Reply(rows, end_id, undecodable_rows, envelope.request_time, cursor)
+    return reply_of(endpoint.row, raw, end_id, envelope.request_time, cursor)
+
+
+def reply_of(
+    kind: type[R],
+    raw: list[Any],
+    end_id: str | None = None,
+    request_time: int | None = None,
+    cursor: str | None = None,
+) -> Reply[R]:
+    """Parse raw rows of a kind, with the rest of their reply."""
+    raw = kind.with_distinct_ids(raw)
+    rows, undecodable_rows = _read_at_once(kind, raw) or _read_one_by_one(kind, raw)
+    return Reply(rows, end_id, undecodable_rows, request_time, cursor)
 
 
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
@@ -149,7 +160,7 @@ def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | 
     return moved_coin is None or may_move(product_type, moved_coin)
 
 
-def _read_at_once(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...], tuple[()]] | None:
+def _read_at_once(kind: type[R], raw: list[Any]) -> tuple[tuple[R, ...], tuple[()]] | None:
     """Parse all rows in one pydantic call, which suits nearly every page; None if a row has to be parsed alone."""
     if not set(map(type, raw)) <= {dict} or not all(map(kind.may_be, raw)):
         return None
@@ -157,9 +168,9 @@ def _read_at_once(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...
     return None if rows is None else (tuple(rows), ())
 
 
-def _read_one_by_one(kind: type[Record], raw: list[Any]) -> tuple[tuple[Record, ...], tuple[UndecodableRow, ...]]:
+def _read_one_by_one(kind: type[R], raw: list[Any]) -> tuple[tuple[R, ...], tuple[UndecodableRow, ...]]:
     """Parse each row alone, at least twice as slow: return the readable rows, and the others with their reasons."""
-    rows: list[Record] = []
+    rows: list[R] = []
     undecodable_rows: list[UndecodableRow] = []
     for index, row in enumerate(raw):
         if not isinstance(row, Mapping):

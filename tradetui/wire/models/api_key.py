@@ -37,9 +37,18 @@ MEANINGS_OF_AUTHORITIES: Final[Mapping[str, tuple[str, str]]] = {
     "pllr": ("pledge loans", _READ),
     "pllw": ("pledge loans", _WRITE),
 }
+_UNIFIED_PERMISSIONS: Final = {
+    "uta_mgt": "unified account",
+    "uta_trade": "unified trading",
+    "withdraw": "withdrawals",
+    "copy_futures_position": "copy trading positions",
+    "copy_futures_order": "copy trading orders",
+}
+"""The permissions of a unified account's key, in which `(read)` follows the word of a key that may only read."""
 FUTURES_WRITE_AUTHORITIES: Final = ("coow", "cpow", "ttow")
 """A key without any of these may not place or reverse a futures order, not even as a copy trader."""
 _WITHDRAWALS: Final = ("wwo", "withdraw")
+READ_ONLY_SUFFIX: Final = " (read)"
 
 
 class AccountInfo(Record):
@@ -83,7 +92,7 @@ def permission_texts(authorities: Iterable[str]) -> tuple[str, ...]:
     rights: dict[str, str] = {}
     unknown: list[str] = []
     for authority in authorities:
-        area, right = MEANINGS_OF_AUTHORITIES.get(authority.casefold(), ("", ""))
+        area, right = _meaning(authority.casefold())
         if not area:
             unknown.append(f"{authority!r}, which is not documented")
         elif rights.get(area) != _WRITE:
@@ -91,5 +100,13 @@ def permission_texts(authorities: Iterable[str]) -> tuple[str, ...]:
     return (*(f"{area}: {right}" for area, right in rights.items()), *dict.fromkeys(unknown))
 
 
+def _meaning(authority: str) -> tuple[str, str]:
+    """Return area and right of an authority in lower case; both empty if it is not known."""
+    word = authority.removesuffix(READ_ONLY_SUFFIX)
+    if word in _UNIFIED_PERMISSIONS:
+        return _UNIFIED_PERMISSIONS[word], _WRITE if word == authority else _READ
+    return MEANINGS_OF_AUTHORITIES.get(authority, ("", ""))
+
+
 def may_withdraw(authorities: Iterable[str]) -> bool:
-    return any(authority.casefold().startswith(_WITHDRAWALS) for authority in authorities)
+    return any(word.casefold().startswith(_WITHDRAWALS) and not word.endswith(READ_ONLY_SUFFIX) for word in authorities)

@@ -69,7 +69,17 @@ class FuturesAccount(Record):
     @property
     def is_union(self) -> bool:
         """Whether several assets back the margin together; an unknown word counts as no."""
-        return same(self.asset_mode, AssetMode.UNION)
+        return same(self.asset_mode, AssetMode.UNION) or self.is_whole
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a unified account as a whole, whose figures are of all its coins and all product types."""
+        return self.asset_mode == AssetMode.WHOLE
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one coin of a unified account, which counts in the row of the whole."""
+        return self.asset_mode == AssetMode.PART
 
     @property
     def margin_ratio(self) -> Decimal | None:

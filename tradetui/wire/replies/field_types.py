@@ -46,10 +46,9 @@ class TextForm:
         return self.schema(source)
 
 
+FIGURE_PATTERN: Final = r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?"
 # A price, amount, average or rate. An exchange's have at most forty digits before the point, and behind it.
-DecimalFigure = Annotated[
-    Decimal, TextForm(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?")
-]
+DecimalFigure = Annotated[Decimal, TextForm(FIGURE_PATTERN)]
 _WITH_EXPONENT: Final = "|".join(
     rf"[0-9](?:\.[0-9]{{0,{12 + exponent}}}0*)?[eE]{'-' if exponent < 0 else '[+]?'}0?{abs(exponent)}"
     for exponent in range(-12, 15)

@@ -30,6 +30,8 @@ _Row: TypeAlias = Mapping[str, Any]
 Normalizer: TypeAlias = Callable[[Any, str, dict[str, str]], Any]
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+ORIGINAL: Final = "v3"
+"""The field of a converted row that holds the row of interface v3 as received."""
 
 # Keys that no JSON row has by accident; they carry the raw row through pydantic at no cost in Python.
 _RECEIVED: Final = "\0received"
@@ -128,10 +130,16 @@ class Record(BaseModel):
         return self.row_id
 
     @property
+    def original(self) -> Mapping[str, object]:
+        """The row as the exchange sent it: `received`, or the row of interface v3 from which that was converted."""
+        row = self.received.get(ORIGINAL)
+        return row if isinstance(row, Mapping) else self.received
+
+    @property
     def unknown(self) -> Mapping[str, object]:
-        """Received fields that this model does not name, by their received names."""
+        """Fields as the exchange sent them that this model does not name, by their received names."""
         known = self._attributes.keys() | {spelling for spelling, _ in self._spelled}
-        return {name: value for name, value in self.received.items() if name not in known}
+        return {name: value for name, value in self.original.items() if name not in known}
 
     @property
     def model_extra(self) -> dict[str, Any] | None:

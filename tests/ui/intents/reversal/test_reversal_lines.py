@@ -17,9 +17,8 @@ from tradetui.ui.intents.reversal.dialog import ReversalDialog
 pytestmark = pytest.mark.looptime
 
 
-@pytest.mark.parametrize(("account", "sentence"), [("unified", "use that key here."), ("hedge", "does not exist")])
-async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account: str, sentence: str) -> None:
-    stage = AppOnFewRows(account)
+async def test_what_cannot_be_read_is_said_whole_without_field_or_button() -> None:
+    stage, sentence = AppOnFewRows("hedge"), "does not exist"
     async with stage.running((80, 24)) as pilot:
         await typed(stage, pilot, "NOSUCHUSDT LONG")
         await asyncio.sleep(10)

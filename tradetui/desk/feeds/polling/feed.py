@@ -20,7 +20,7 @@ from typing import Final, Generic, NamedTuple, Protocol, Self
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, NotSent, Unreachable
-from tradetui.wire.error_codes import UNIFIED_ACCOUNT
+from tradetui.wire.error_codes import CLASSIC_ACCOUNT, UNIFIED_ACCOUNT
 
 STALE_INTERVALS, STALE_AT_LEAST_S = 2, 5.0
 DEAD_INTERVALS, DEAD_AT_LEAST_S = 5, 15.0
@@ -51,7 +51,7 @@ class FeedError(NamedTuple):
     @property
     def of_account(self) -> bool:
         """Whether the exchange refuses the whole account, so that every feed fails alike."""
-        return self.code == UNIFIED_ACCOUNT
+        return self.code == UNIFIED_ACCOUNT or self.code in CLASSIC_ACCOUNT
 
     @classmethod
     def of(cls, problem: Exception) -> FeedError:

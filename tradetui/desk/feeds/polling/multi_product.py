@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tradetui.desk.feeds.archive_writing import refuse_unreadable
-from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.polling.feed import Reading, StillReading
 from tradetui.desk.tables.rows.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.wire.endpoints.reply import Reply
@@ -44,19 +44,35 @@ class ProductPart(Generic[FeedRowT_co]):
 
 
 class JoinedReads(Generic[FeedRowT]):
-    """The last good rows of every product type, `last`, and their sums."""
+    """The last good rows of every product type, `last`, and their sums.
 
-    def __init__(self, product_types: Sequence[ProductType]) -> None:
+    If the account is moved between classic and unified mode (`interface_changes` counts it), what was read before is
+    dropped: the wallet of a unified account holds what the accounts of all product types held.
+    """
+
+    def __init__(self, product_types: Sequence[ProductType], interface_changes: Callable[[], int] = lambda: 0) -> None:
         self.product_types = tuple(product_types)
         self.last: dict[ProductType, ProductPart[FeedRowT]] = {}
+        self._interface_changes = interface_changes
+        self._read_since_change = 0
 
     async def read(self, read_one: Callable[[ProductType], Awaitable[ProductPart[FeedRowT]]]) -> ExchangeError | None:
-        """Read each product type; return the first error if some succeeded, raise it if none did."""
+        """Read each product type; return the first error if some succeeded, raise it if none did.
+
+        Raises StillReading if the account was moved meanwhile, since some may have been read before and some after.
+        """
+        changes = self._interface_changes()
+        if changes != self._read_since_change:
+            self.last.clear()
+            self._read_since_change = changes
         results = await gather_reads([read_one(product_type) for product_type in self.product_types])
         for product_type, result in zip(self.product_types, results, strict=True):
             if not isinstance(result, BaseException):
                 self.last[product_type] = result
         errors = exchange_errors(results)
+        if self._interface_changes() != changes:
+            self.last.clear()
+            raise StillReading("The account was moved to another mode; it is read anew")
         if errors and len(errors) == len(self.product_types):
             raise errors[0]
         return errors[0] if errors else None

@@ -43,6 +43,10 @@ class ProductRow(Generic[RecordT_co]):
         return self.record.received
 
     @property
+    def original(self) -> Mapping[str, object]:
+        return self.record.original
+
+    @property
     def unreadable(self) -> Mapping[str, str]:
         return self.record.unreadable
 

@@ -291,7 +291,8 @@ class ReversalDialog(LockingDialog[None]):
 
     @property
     def _may_send(self) -> bool:
-        return not (self._execution.intents.locked or self._execution.key_reads_only)
+        execution = self._execution
+        return not (execution.intents.locked or execution.key_reads_only or execution.is_unified)
 
     def _reasons(self) -> tuple[str, ...]:
         """Why it cannot be confirmed now; empty if it can."""
@@ -299,6 +300,8 @@ class ReversalDialog(LockingDialog[None]):
             reasons, intents = [self._reading], self._execution.intents
             if intents.lock.locked and not intents.other_owner:
                 reasons.append(SendsNothing.LOCKED)
+            if self._execution.is_unified:
+                reasons.append(SendsNothing.UNIFIED)
             if self._execution.key_reads_only:
                 reasons.append(SendsNothing.KEY_READS_ONLY)
             return tuple(reasons)
