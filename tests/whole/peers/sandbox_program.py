@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE
 from tradetui.exchange import Credentials, ExchangeReader
+from tradetui.wire.endpoints.reply import Reply
 
 ROOT = Path(__file__).parents[3]
 
@@ -60,13 +61,19 @@ def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, A
 
 def unified_rows(server: dict[str, Any], method: str, **parameters: Any) -> list[dict[str, Any]]:
     """The rows that a method of our own client for interface v3 receives, of the unified account."""
+    reply = unified_reply(server, lambda client: getattr(client.unified, method)(**parameters))
+    return [dict(row.received) for row in reply.rows]
+
+
+def unified_reply(server: dict[str, Any], call: Callable[[ExchangeReader], Awaitable[Reply[Any]]]) -> Reply[Any]:
+    """The reply to a call of our own client, of the unified account; nothing of it is lost."""
     key = key_of(server, "unified")
     credentials = Credentials(key["api_key"], SecretStr(key["secret"]), SecretStr(key["passphrase"]))
 
-    async def read() -> list[dict[str, Any]]:
+    async def read() -> Reply[Any]:
         async with ExchangeReader(credentials, server["base_url"]) as client:
-            reply = await getattr(client.unified, method)(**parameters)
-            assert not reply.undecodable_rows and not reply.left_out and not reply.unreadable
-            return [dict(row.received) for row in reply.rows]
+            return await call(client)
 
-    return asyncio.run(read())
+    reply = asyncio.run(read())
+    assert not reply.undecodable_rows and not reply.left_out and not reply.unreadable
+    return reply

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
-from tests.whole.peers.sandbox_program import key_of, sandbox_program, show, unified_rows
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show, unified_reply, unified_rows
+from tradetui.trading.fill_terms import terms_of
 
 ROOT = Path(__file__).parents[3]
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
@@ -178,6 +179,20 @@ def test_a_unified_accounts_fills(server: dict[str, Any]) -> None:
         row = ours[trade["id"]]
         assert same(trade["amount"], row["execQty"]) and same(trade["cost"], row["execValue"])
         assert (trade["side"], trade["timestamp"]) == (row["side"], int(row["createdTime"]))
+
+
+def test_a_unified_accounts_fills_mean_to_us_what_they_mean_to_it(server: dict[str, Any]) -> None:
+    question = {"category": "USDT-FUTURES"}
+    theirs = ask(server, lambda client: client.fetch_my_trades("BTC/USDT:USDT", params=question), "unified")
+    reply = unified_reply(server, lambda client: client.futures.fills(product_type="USDT-FUTURES"))
+    ours = {fill.trade_id: fill for fill in reply.rows}
+    for trade in theirs:
+        fill = ours[trade["id"]]
+        terms = terms_of(fill)
+        assert (trade["side"] == "buy") is terms.buys and terms.effect is not None
+        assert trade["info"]["tradeSide"] == f"{'open' if terms.opens else 'close'}_{terms.leg}"
+        assert same(abs(trade["fee"]["cost"]), -fill.fee_detail[0].total_fee), "a paid fee is below zero"
+        assert same(trade["info"]["execPnl"], fill.profit)
 
 
 def test_a_unified_accounts_positions_and_round_trips(server: dict[str, Any]) -> None:
