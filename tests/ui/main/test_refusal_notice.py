@@ -7,6 +7,9 @@ import asyncio
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tradetui.desk.feeds.orders import UNIFIED_NOTE
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.desk.tables.columns.accounts import accounts_footer
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.account import AccountMode
 from tradetui.ui.application.run_app import screen_text
@@ -71,6 +74,10 @@ async def test_a_unified_account_is_watched_and_says_why_nothing_is_sent() -> No
     async with stage.running((160, 40), after=12) as pilot:
         text = screen_text(stage.app)
         assert "MONITOR · UNIFIED" in text and "not read" not in text
+        assert stage.desk.accounts.snapshot.note == UNIFIED_NOTE
+        accounts = stage.desk.accounts.snapshot.rows
+        footer = accounts_footer(accounts, DEFAULT_FORMAT)
+        assert "usdtEquity" in footer.totals and footer.note.startswith("equity as in the header")
         sent = sum(count for (method, _), count in stage.sandbox.counts.items() if method == "POST")
         for key in ("R", "L"):
             await pilot.press(key)

@@ -31,6 +31,9 @@ PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 """In this order, because an order can change from live to partially filled between the two reads, but never back."""
 
 
+UNIFIED_NOTE: Final = "unified account: one wallet for all product types; — is what interface v3 does not report"
+
+
 class OrdersReader:
     """Reads every page of the pending orders, live and partially filled, merged by order id.
 
@@ -85,7 +88,8 @@ class AccountsReader:
         rows = without_repeated_accounts(self._parts.rows)
         if error is None and self._sampler is not None and not self._parts.undecodable_rows:
             await self._sampler.take([row.record for row in rows], self._client.server_clock.now_ms)
-        return self._parts.reading(rows, error)
+        is_unified = any(row.record.is_whole for row in rows)
+        return self._parts.reading(rows, error, UNIFIED_NOTE if is_unified else "")
 
     async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesAccount]]:
         reply = without_repeated_coins(await self._client.read(AccountListRequest(product_type=product_type)))
