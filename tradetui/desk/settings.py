@@ -64,6 +64,7 @@ class DeskSettings:
     runtime_dir: Path | None = None
     read_only: bool = True
     start_locked: bool = False
+    subaccount_rows: bool = True
     intervals: Mapping[str, float] = field(default_factory=lambda: DEFAULT_INTERVALS)
     max_reversal_size: Decimal | None = None
     max_reversal_value: Decimal | None = None

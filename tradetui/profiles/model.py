@@ -183,6 +183,11 @@ class Profile(StrictSettings):
         default=None,
         description="start with trading locked; when not given, a LIVE session starts locked and others do not",
     )
+    subaccount_rows: bool = Field(
+        default=True,
+        description="false keeps sub-accounts without a profile, which a main account's key may read, out of the "
+        "overview",
+    )
     theme: str = Field(default="tradetui-dark", min_length=1, description="the screen's theme")
     timezone: str = Field(default="utc", description="utc, local, or a name such as Europe/Berlin")
     figures: Literal["rounded", "exact"] = Field(

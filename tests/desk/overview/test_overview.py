@@ -7,18 +7,21 @@ import gc
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.desk.fixtures.desk_simulation import START_MS
 from tests.desk.fixtures.several_accounts import PRODUCT_TYPES, SeveralAccounts, silence
 from tests.sandbox.exchange_events import open_position
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.overview.account_row import AccountRow, RowState, by_need, sums_by_environment
+from tradetui.desk.overview.account_row import NO_KEY, AccountRow, RowState, by_need, sums_by_environment
 from tradetui.desk.overview.overview_table import OVERVIEW, sum_line
 from tradetui.desk.overview.watched_account import Kept, OpenedAccount
 from tradetui.desk.settings import Environment
 from tradetui.exchange.client import ExchangeReader, TradingClient
+from tradetui.sandbox.seed_accounts import build_exchange_state, desk_accounts
 from tradetui.trading.account_totals import totals_of
 
 pytestmark = pytest.mark.looptime
@@ -250,3 +253,85 @@ async def test_the_accounts_together_stay_within_the_calls_of_their_address() ->
         await asyncio.sleep(120)
     assert not [call for call in several.sandbox.calls if call.code == "429"]
     assert len(several.requests) / 120 < len(names) * 2, "two calls a second for an account of three product types"
+
+
+def with_subaccounts(several: SeveralAccounts) -> None:
+    """The main account `hedge` has two sub-accounts, of which `reserve` holds nothing."""
+    several.sandbox.exchange_state = build_exchange_state(7, START_MS, accounts=desk_accounts(3))
+
+
+async def test_a_main_accounts_key_gives_its_sub_accounts_rows_until_every_figure_is_known() -> None:
+    several = SeveralAccounts(["hedge", "coin"])
+    with_subaccounts(several)
+    async with several.watched():
+        await asyncio.sleep(3)
+        early = several.rows["hedge/0000"]
+        assert (early.equity, early.state, early.access) == (None, RowState.READ, NO_KEY), "one product type is read"
+        await asyncio.sleep(25)
+        rows = several.rows
+        assert list(rows) == ["coin", "hedge", "hedge/0000", "hedge/0001"]
+        carry, state = rows["hedge/0000"], several.sandbox.exchange_state
+        accounts = [row for product in PRODUCT_TYPES for row in state.futures_accounts("4400010000", product)]
+        assert carry.equity is not None and not carry.is_late
+        assert abs(carry.equity / sum(Decimal(row["usdtEquity"]) for row in accounts) - 1) < Decimal("0.01")
+        assert carry.unrealised and (carry.positions, carry.orders, carry.unknown_outcomes) == (None, None, None)
+        several.requests.clear()
+        await asyncio.sleep(100)
+        calls = Counter(path.rpartition("/")[2] for _, path in several.requests)
+        assert 9 <= calls["sub-account-assets"] <= 20, "one in ten seconds from each main account"
+    assert {call.code for call in several.sandbox.calls if call.path.endswith("sub-account-assets")} == {"00000"}
+
+
+async def test_sub_accounts_that_never_had_futures_have_no_rows() -> None:
+    several = SeveralAccounts(["at-limits"])
+    async with several.watched():
+        await asyncio.sleep(30)
+        assert list(several.rows) == ["at-limits"]
+        assert any(path.endswith("sub-account-assets") for _, path in several.requests)
+
+
+async def test_the_setting_keeps_sub_accounts_without_profiles_out() -> None:
+    several = SeveralAccounts(["hedge", "coin"])
+    with_subaccounts(several)
+    several.settings["subaccount_rows"] = False
+    async with several.watched():
+        await asyncio.sleep(30)
+        assert list(several.rows) == ["coin", "hedge"]
+        assert not any(path.endswith("sub-account-assets") for _, path in several.requests)
+
+
+async def slow(several: SeveralAccounts, scope: Any, receive: Any, send: Any) -> None:
+    await asyncio.sleep(3)
+    await several.sandbox(scope, receive, send)
+
+
+async def test_faulty_accounts_leave_the_ages_of_the_others_as_they_are() -> None:
+    async def p95_of_ages(faults: dict[str, Any]) -> tuple[dict[str, int], dict[str, AccountRow]]:
+        several = SeveralAccounts(["hedge", "one-way"])
+        several.apps |= faults | ({"slow": partial(slow, several)} if faults else {})
+        sources = [several.source(account, name) for name, account in FAULTY.items() if faults]
+        several.overview = several.overview_of([several.source("hedge"), several.source("one-way"), *sources])
+        ages: dict[str, list[int]] = {"hedge": [], "one-way": []}
+        async with several.watched():
+            for _ in range(200):
+                await asyncio.sleep(1)
+                for name, seconds in ages.items():
+                    seconds.append(several.rows[name].age_s or 0)
+            rows = dict(several.rows)
+        return {name: sorted(seconds)[190] for name, seconds in ages.items()}, rows
+
+    alone, _ = await p95_of_ages({})
+    beside, rows = await p95_of_ages({"silent": silence, "garbled": garbage, "wrong key": with_wrong_key})
+    assert beside == alone
+    assert all(rows[name].problem for name in ("silent", "garbled", "wrong key"))
+    assert rows["wrong key"].state is RowState.REFUSED
+    assert rows["slow"].equity is not None, "late, and yet read"
+
+
+FAULTY = {"silent": "managed", "garbled": "coin", "wrong key": "isolated", "slow": "copy-new"}
+
+
+async def with_wrong_key(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 400, "headers": []})
+    body = b'{"code":"40012","msg":"apikey/password is incorrect","requestTime":1,"data":null}'
+    await send({"type": "http.response.body", "body": body})

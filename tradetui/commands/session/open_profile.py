@@ -110,6 +110,7 @@ class OpenProfile:
             runtime_dir=loaded.runtime_dir,
             read_only=loaded.read_only,
             start_locked=locked,
+            subaccount_rows=profile.subaccount_rows,
             intervals=profile.intervals.model_dump(),
             max_reversal_size=profile.max_reversal_size,
             max_reversal_value=profile.max_reversal_value,

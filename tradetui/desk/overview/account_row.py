@@ -15,6 +15,7 @@ from tradetui.trading.position_figures import Exposure
 from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesFill
 
+NO_KEY: Final = "no key"
 UID_TAIL: Final = 4  # last digits of a UID, which distinguish accounts beside their names
 
 
@@ -81,6 +82,11 @@ class AccountRow:
     @property
     def name(self) -> str:
         return self.names[0]
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a profile has a key of the account; a sub-account read by its main account has none."""
+        return self.access != NO_KEY
 
     @property
     def row_id(self) -> str:

@@ -80,8 +80,11 @@ class Overview:
 
     @property
     def rows(self) -> list[AccountRow]:
-        """The present rows, those that need a person first."""
-        return by_need(account.row for account in self._accounts)
+        """The present rows, those that need a person first; a sub-account with a profile has that row alone."""
+        rows = [account.row for account in self._accounts]
+        uids = {row.uid for row in rows if row.uid is not None}
+        of_mains = [row for account in self._accounts for row in account.subaccount_rows]
+        return by_need([*rows, *{row.uid: row for row in of_mains if row.uid not in uids}.values()])
 
     async def look(self, within_s: float) -> list[AccountRow]:
         """Wait until each account was read or failed, at most `within_s` seconds; return the rows."""

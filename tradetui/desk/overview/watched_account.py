@@ -17,6 +17,7 @@ from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
 from tradetui.desk.overview.account_row import AccountRow, RowState
 from tradetui.desk.overview.row_alerts import RowAlerts
+from tradetui.desk.overview.subaccounts import SUBACCOUNTS_EVERY_S, SubaccountsReader, subaccount_rows
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.accounts import RISK_WORTH_A_WARNING
 from tradetui.desk.tables.columns.positions import LIQUIDATION_NEAR
@@ -188,17 +189,20 @@ class _AccountFeeds:
         self.orders = Feed(TableName.ORDERS, OrdersReader(polling, types), ORDERS_EVERY_S, clock)
         self.fills = Feed(TableName.FILLS, _NewestFills(polling, types), FILLS_EVERY_S, clock)
         self.feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills)
+        self.subaccounts_reader = SubaccountsReader(polling, types)
+        self.subaccounts = Feed(TableName.OVERVIEW, self.subaccounts_reader, SUBACCOUNTS_EVERY_S, clock)
+        polled = (*self.feeds, self.subaccounts) if opened.settings.subaccount_rows else self.feeds
         link = opened.client.connection_status
         # The account is identified first: until then its calls may count for another profile of it as well.
         self.scheduler = Scheduler(
-            self.feeds,
+            polled,
             random,
             first=TableName.ACCOUNTS,
             count_calls=lambda: CallCounts(link.good_replies, link.failed_calls),
         )
         self._sizes: object = None
         self._has_new_fills = False
-        for feed in self.feeds:
+        for feed in polled:
             feed.subscribe(self._published)
 
     async def stop(self) -> None:
@@ -337,6 +341,14 @@ class WatchedAccount:
             await opened.client.prepare()
             self._feeds.scheduler.start()
         self._changed()
+
+    @property
+    def subaccount_rows(self) -> list[AccountRow]:
+        """The present rows of its sub-accounts, as its key reads them."""
+        if self._feeds is None:
+            return []
+        feed, reader = self._feeds.subaccounts, self._feeds.subaccounts_reader
+        return list(subaccount_rows(self.row, feed, reader, self._clock.monotonic()))
 
     async def read_kept(self, disk: Disk) -> None:
         """Read this machine's records of the account, once it is known or presumed."""

@@ -229,6 +229,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     def enter_account(self, row: AccountRow) -> None:
         names = [profile.name for profile in self.settings.profiles]
+        if not row.has_key:
+            notify(self, f"{row.name} has no key here: set up a profile to open it.", severity="warning", seconds=8)
+            return
         if row.name not in names:
             notify(self, f"{row.name} is new: restart tradetui to open it.", severity="warning", seconds=8)
             return
