@@ -19,6 +19,7 @@ BENCHES = (
     "key_to_paint",
     "table",
     "monitor",
+    "overview",
     "stalls",
     "lookup_keys",
     "archive",
