@@ -73,6 +73,7 @@ COMMANDS = [
     ["--data-dir", f"/proc/{TEXT}", "journal"],
     ["--data-dir", f"/proc/{TEXT}", "doctor"],
     ["monitor", "--profile", TEXT],
+    ["overview", "--profiles", TEXT],
     ["demo", "--profile", TEXT],
     ["demo", "--size", TEXT],
     ["demo", "--keys", TEXT, "--screenshot", "unwritten.svg"],

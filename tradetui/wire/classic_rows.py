@@ -19,7 +19,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from tradetui.wire.enums import (
-    AssetMode,
     PlanStatus,
     PlanType,
     PositionMode,
@@ -31,6 +30,7 @@ from tradetui.wire.enums import (
     same,
 )
 from tradetui.wire.models.api_key import READ_ONLY_SUFFIX
+from tradetui.wire.models.futures_accounts import UNIFIED_COIN_MODE, UNIFIED_MODE
 from tradetui.wire.replies.field_types import FIGURE_PATTERN
 from tradetui.wire.replies.record import ORIGINAL
 
@@ -45,7 +45,7 @@ _HEDGE_TERMS: Final = {
     "close_short": (_SHORT, _CLOSE, Side.BUY),
 }
 """Leg, effect and direction of the words of v3 that v2 does not have; its other words mean the same in both."""
-_UNKNOWN_MODE: Final = "not told"
+_UNKNOWN_MODE: Final = "not known"
 """The position mode of a fill that may be of either: no mode is known by this word, so that nothing is decided."""
 _ORDER_STATUSES: Final = {"new": "live"}
 _PLAN_STATUSES: Final = {
@@ -167,7 +167,7 @@ def classic_accounts(assets: _Row) -> list[dict[str, Any]]:
         "unrealizedPL": assets.get("unrealisedPnl"),
         "unionTotalMargin": _product(effective, rate),
         "unionMm": _product(maintenance, rate),
-        "assetMode": AssetMode.WHOLE,
+        "assetMode": UNIFIED_MODE,
         ORIGINAL: assets,
     }
     return [whole, *(_coin_row(coin, rate) for coin in coins)]
@@ -180,7 +180,7 @@ def _coin_row(coin: _Row, rate: Decimal | None) -> dict[str, Any]:
         "usdtEquity": _product(_figure(coin.get("usdValue")), rate),
         "available": coin.get("available"),
         "locked": coin.get("locked"),
-        "assetMode": AssetMode.PART,
+        "assetMode": UNIFIED_COIN_MODE,
         ORIGINAL: coin,
     }
 

@@ -185,12 +185,10 @@ class PlanStatus(StrEnum):
 
 
 class AssetMode(StrEnum):
-    """Whether several assets or one back the margin; the last two are this program's, for unified accounts."""
+    """Whether several assets or one back the margin."""
 
     UNION = "union"
     SINGLE = "single"
-    WHOLE = "whole"  # the row of a unified account as a whole
-    PART = "part"  # one coin of it, whose worth is in the row of the whole
 
 
 class TradeScope(StrEnum):

@@ -187,7 +187,7 @@ class Action(StrEnum):
     PRODUCT = "product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True
     OVERVIEW = "overview", "O", "overview", "Overview", "all your accounts, a row each", "View", MAIN_AND_LOOKUP
     ENTER_ACCOUNT = (
-        "enter_account", "enter", "detail", "Open", "this account as a session of its own, locked", "Rows",
+        "enter_account", "enter", "detail", "Open", "this account in a locked session", "Rows",
         OF_ACCOUNTS, True,
     )
     ACCOUNT_DETAIL = (

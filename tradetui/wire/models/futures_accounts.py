@@ -4,7 +4,7 @@ Endpoint 7 is the interface's own list of accounts. The requests beyond the inte
 """
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -25,6 +25,10 @@ from tradetui.wire.requests.parameter import (
     Time,
 )
 from tradetui.wire.requests.request import Request, TimedRequest
+
+UNIFIED_MODE: Final = "unified"
+UNIFIED_COIN_MODE: Final = "unified coin"
+"""This program's asset modes of a unified account as a whole, and of one coin of it; the exchange sends neither."""
 
 
 class Asset(Record):
@@ -74,12 +78,12 @@ class FuturesAccount(Record):
     @property
     def is_whole(self) -> bool:
         """Whether it is a unified account as a whole, whose figures are of all its coins and all product types."""
-        return self.asset_mode == AssetMode.WHOLE
+        return self.asset_mode == UNIFIED_MODE
 
     @property
     def is_part(self) -> bool:
         """Whether it is one coin of a unified account, which counts in the row of the whole."""
-        return self.asset_mode == AssetMode.PART
+        return self.asset_mode == UNIFIED_COIN_MODE
 
     @property
     def margin_ratio(self) -> Decimal | None:

@@ -72,7 +72,7 @@ class JoinedReads(Generic[FeedRowT]):
         errors = exchange_errors(results)
         if self._interface_changes() != changes:
             self.last.clear()
-            raise StillReading("The account was moved to another mode; it is read anew")
+            raise StillReading("The account was moved to another mode; it is read again")
         if errors and len(errors) == len(self.product_types):
             raise errors[0]
         return errors[0] if errors else None
