@@ -157,7 +157,7 @@ def _sandbox_options(sandbox: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KIND=RATE,…",
-        help="let a share of calls fail, such as 5xx=0.05",
+        help="let a share of calls fail, such as 5xx=0.05; without a rate every call",
     )
     sandbox.add_argument("--no-limits", action="store_true", help="no rate limits")
     sandbox.add_argument("--core-only", action="store_true", help="only the thirteen endpoints")

@@ -137,6 +137,10 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
     assert load({}, Flags(config=config, profile="second")).profile.base_url == "https://second.example"
     with pytest.raises(ConfigurationError, match="default_profile"):
         load({}, flags)
+    config.unlink()
+    with pytest.raises(ConfigurationError, match="no profile 'third'") as caught:
+        load({}, Flags(config=config, profile="third"))
+    assert caught.value.location == str(beside), "the file that is not there is not named"
 
 
 @pytest.mark.parametrize(
@@ -215,6 +219,12 @@ def test_a_wrong_value_names_file_line_key_and_rule(config: Path, line: str, key
 def test_text_that_is_no_toml_is_said_so(config: Path) -> None:
     with pytest.raises(ConfigurationError, match="not readable as TOML"):
         load({}, written(config, "[profiles.main\n"))
+
+
+@pytest.mark.parametrize(("name", "sentence"), [("", "this is a directory"), ("none.toml", "there is no such file")])
+def test_a_configuration_that_is_no_file_says_what_it_is(tmp_path: Path, name: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        load({}, Flags(config=tmp_path / name))
 
 
 def test_a_wrong_flag_is_blamed_on_the_flag(config: Path) -> None:

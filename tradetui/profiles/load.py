@@ -105,7 +105,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
 def _no_such_profile(name: str, sources: Mapping[str, _Source], file: Path) -> ConfigurationError:
     return ConfigurationError(
         f"there is no profile {name!r}" + did_you_mean(name, list(sources)),
-        location=str(file),
+        location=str(file if file.is_file() else profiles_dir(file)),
         key="profile",
         remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
     )
@@ -159,7 +159,7 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
         sources, default = _read_configuration(file)
     elif explicit and not any(profiles_dir(file).glob("*.toml")):
         raise ConfigurationError(
-            "there is no such file",
+            "this is a directory" if file.is_dir() else "there is no such file",
             location=str(file),
             key="config",
             remedy="`tradetui init` writes one, or correct --config or TRADETUI_CONFIG.",
