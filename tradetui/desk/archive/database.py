@@ -155,8 +155,8 @@ class Archive:
     def advance_ledger(self, *, over_gaps: bool = False) -> bool:
         """Advance the ledger by a step: book new fills, then recompute legs that a late fill has sent back.
 
-        If older fills are still to come, legs wait for them, because those would send them back again; `over_gaps` says
-        that they will not be read now. True if more is to be done.
+        While older fills are missing, legs that they would send back again are not recomputed. With `over_gaps` they
+        are, because those fills will not be read now. True if more is to be done.
         """
         with self._ledger_transaction():
             self.fills_to_book = self._ledger.book_tail()

@@ -193,7 +193,7 @@ class UndecodablePages:
         return [page.gap for page in self._pages]
 
     def note(self, reply: Reply[FuturesFill], cursor: str | None) -> None:
-        """Note the page below a cursor: its unreadable rows, and earlier ones that are readable now."""
+        """Remember the unreadable rows of the page below a cursor, and forget rows that this page now has readable."""
         self._forget({row.row_id.upper() for row in reply.rows})
         self.undecodable_rows.add(reply.undecodable_rows)
         known = {row for page in self._pages for row in page.rows}

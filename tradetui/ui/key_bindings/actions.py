@@ -78,10 +78,10 @@ def _move(move: Move, keys: str, description: str, tooltip: str) -> _Row:
 
 
 class Action(StrEnum):
-    """An action by its id in the configuration, with Textual's names of its keys and of the action, and descriptions.
+    """An action that has a key. Its value is its id in the configuration.
 
-    `where` names its screens; `hint` puts it into the bottom line. The key of an action that works `in_dialogs` runs it
-    before the focused widget gets the key.
+    `keys` and `textual_action` are Textual's names. `where` names its screens; `hint` puts it into the bottom line. The
+    key of an action that works `in_dialogs` runs it before the focused widget gets the key.
     """
 
     keys: str

@@ -266,7 +266,7 @@ class Ledger:
                 (*key, *instant),
             ).fetchone()
             flat = BEFORE_ALL if trip is None else Instant(trip[0], trip[1])
-            # An order that also closed before the flat point is undone as a whole, from a point before it.
+            # An order with fills on both sides of the flat point is undone whole, so go back to an earlier point.
             earliest = min((order.first for order in self._orders.after(key, flat)), default=instant)
             if trip is None or earliest > flat:
                 break
@@ -286,7 +286,7 @@ class Ledger:
         """Compare the legs with the sizes the exchange reported at a time; True if a leg is recomputed for it.
 
         `held` are sizes by symbol and by whether they are long. No fill may be missing. A leg with a fill near that
-        time is left out: only one of the two readings may include the fill.
+        time is not compared, because the reported size may not include that fill yet.
         """
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND NOT behind AND applied_time < ?",
