@@ -1,0 +1,1 @@
+"""Keeps what several machines share in a PostgreSQL server. Only this room imports psycopg, the extra `store`."""

@@ -1,0 +1,27 @@
+"""How a call to the store fails. This module needs no psycopg."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class StoreAway(Exception):
+    """The store gave no answer, so it is not known whether the call was carried out; `reason` is a clause."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class StoreRefused(Exception):
+    """The store refused the call, and nothing was changed.
+
+    `code` is one of the schema's own, TT001 to TT007, or the server's SQLSTATE; `detail` is what the code comes with.
+    """
+
+    def __init__(self, code: str, message: str, detail: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.detail = dict(detail)
