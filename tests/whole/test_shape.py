@@ -420,6 +420,7 @@ USED_FROM_OUTSIDE = {
     "Market.set_price": "tests move the embedded exchange's market",
     "AccountStore": "the contract of the shared store, until a session uses it",
     "StoreAway": "the contract of the shared store, until a session uses it",
+    "StoreRefusal": "the contract of the shared store, until a session uses it",
     "StoreRefused": "the contract of the shared store, until a session uses it",
     "AccountStore.events_after": "the contract of the shared store, until a session uses it",
 }
