@@ -14,7 +14,7 @@ import pytest
 
 from tests.trading.position_fills import USDT, fill
 from tests.wire.model_rows import ROWS, one
-from tradetui.desk.feeds.fills.corrections import halves
+from tradetui.desk.feeds.fills.fill_history import halves
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.reversal.market_state import _may_fill
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -105,7 +105,7 @@ EXERCISED = {
     "desk/reversal/tracking/order_reads.py:OrderReads._look_up": SOURCE,
     "desk/reversal/tracking/order_reads.py:_is_ours": SOURCE,
     "desk/reversal/market_state.py:_may_fill": WORDLESS,
-    "desk/feeds/fills/corrections.py:halves": WORDLESS,
+    "desk/feeds/fills/fill_history.py:halves": WORDLESS,
     "desk/feeds/positions.py:PositionsReader._read_from_fills": FEED,
     "desk/feeds/positions.py:_doubted": FEED,
     "desk/feeds/positions.py:held_sizes": WORDLESS,

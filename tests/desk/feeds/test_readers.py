@@ -14,8 +14,7 @@ from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.archive_rows import Selection
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.fills.corrections import MOST_CORRECTIONS, STEADY_S
-from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.polling.feed import Feed, Reading, StillReading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
@@ -480,43 +479,6 @@ async def test_a_fill_that_one_reply_gives_twice_with_other_figures_comes_to_one
         sizes += [row.size for row in reading.rows]
     assert (len(sizes), len(set(sizes)), history.changes) == (3, 1, 1)
     assert "1 fill corrected by the exchange" in reading.note
-
-
-@pytest.mark.parametrize("goes_out_of_memory", [True, False])
-@pytest.mark.parametrize("with_file", [True, False])
-async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and_said_to_be_in_doubt(
-    tmp_path: object, with_file: bool, goes_out_of_memory: bool
-) -> None:
-    client = ScriptedClient()
-    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    if with_file:
-        await history.attach(Archive(tmp_path / "archive.sqlite"))  # type: ignore[operator]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk())  # type: ignore[arg-type]
-    readings: list[Reading[Position]] = []
-    changes = []
-    for number in range(20):
-        client.rows[FILLS, USDT] = [fill(1, baseVolume=("19", "18")[number % 2]), fill(2, symbol="ETHUSDT")]
-        client.clock.seconds += 1
-        readings.append(await reader.read())
-        changes.append(history.changes)
-    late = readings[MOST_CORRECTIONS + 1 :]
-    assert len({(tuple(reading.rows), reading.note) for reading in late}) == 1
-    assert len(set(changes)) == MOST_CORRECTIONS + 1, "nothing is summed or drawn anew any more"
-    assert late[0].note.count("keep changing") == 1
-    held = Held((), (), doubts=reader.doubts)
-    assert "keep changing" in held.doubt("BTCUSDT") and not held.doubt("ETHUSDT")
-    if goes_out_of_memory:  # and is not read again
-        client.rows[FILLS, USDT] = [fill(number, symbol="ETHUSDT") for number in range(500, 500 + KEPT)]
-        client.clock.seconds += 1
-        await reader.read()
-        assert not [row for row in history.rows if row.record.symbol == "BTCUSDT"] and reader.doubts
-        client.rows[FILLS, USDT] += [fill(1, baseVolume="18"), fill(2, symbol="ETHUSDT")]
-    for _ in range(2):
-        client.clock.seconds += STEADY_S
-        await reader.read()
-    reading = await reader.read()
-    assert not reader.doubts and Decimal(18) in [row.size for row in reading.rows], "it is believed once it is steady"
 
 
 async def test_a_sum_made_anew_counts_fills_that_could_not_be_saved_yet(

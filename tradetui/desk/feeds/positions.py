@@ -14,7 +14,6 @@ from heapq import merge
 from itertools import count
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from tradetui.desk.feeds.fills.corrections import unsteady_sentence
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.polling.feed import Reading, StillReading
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
@@ -108,8 +107,7 @@ class PositionsReader:
         doubts = [f"the position in {symbol} is not certain: {doubt}" for symbol, doubt in self.doubts.items()]
         if contradiction:
             doubts.append(f"positions in hedge mode are not certain: {earlier_contradiction(contradiction)}")
-        steady_histories = (history for history in self._histories.values() if not history.corrections.unsteady)
-        corrections = filter(None, (history.correction for history in steady_histories))
+        corrections = filter(None, (history.correction for history in self._histories.values()))
         marks_are_live = bool(rows) and all(row.market.mark_is_live for row in rows)
         notes = (*doubts, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
         return self.parts.reading(rows, error, "; ".join(notes))
@@ -117,13 +115,11 @@ class PositionsReader:
     @property
     def doubts(self) -> dict[str, str]:
         """By symbol, why its position may not be the sum of its fills; empty if positions are reported."""
-        doubts: dict[str, str] = {}
-        for product_type, running_sum in self._sums.items():
-            unsteady = self._histories[product_type].corrections.unsteady
-            doubts |= {symbol: unsteady_sentence(trade_id) for symbol, trade_id in unsteady.items()}
-            unknown_terms = running_sum.book.unknown_word_by_symbol
-            doubts |= {symbol: f"{unknown} is not known" for symbol, unknown in unknown_terms.items()}
-        return doubts
+        return {
+            symbol: f"{unknown} is not known"
+            for running_sum in self._sums.values()
+            for symbol, unknown in running_sum.book.unknown_word_by_symbol.items()
+        }
 
     def _rows(self) -> list[Position]:
         positions = sorted(self.parts.rows, key=lambda row: (row.product_type, row.symbol, row.shown_leg))

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.coverage import Gap
 from tradetui.desk.feeds.archive_writing import LedgerUpkeep, UndecodablePages, WriteBuffer, refuse_unreadable
-from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.polling.multi_product import ProductPart, symbols_of
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.desk.tables.rows.row_source import FeedRowT
@@ -27,9 +26,12 @@ from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.exchange.paging import SAME_PAGE_AGAIN
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.enums import TradeSide
+from tradetui.wire.enums import known as known_word
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text import counted
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
@@ -74,7 +76,8 @@ class FillHistory:
         self._kept_symbols: set[str] = set()
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
-        self.corrections = Corrections(client.clock)
+        self._corrected: dict[str, None] = {}
+        """Row ids of fills that came again with other figures, in the order of their first correction."""
         self._gaps_kept: list[Gap] = []
         self.undecodable_pages = UndecodablePages()
         self._may_ask_since = True
@@ -92,7 +95,8 @@ class FillHistory:
     @property
     def correction(self) -> str:
         """A note on fills in memory that came again with other figures; empty if none did."""
-        return self.corrections.sentence(self._rows)
+        ids = [self._rows[row_id].record.trade_id for row_id in self._corrected if row_id in self._rows]
+        return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
 
     def part(self, rows: Sequence[FeedRowT] = ()) -> ProductPart[FeedRowT]:
         """Wrap these rows with the counts and times of the history's replies."""
@@ -280,11 +284,7 @@ class FillHistory:
             self.gaps.insert(0, rest)
             if gap is not None and not gap.cursor:
                 self._proven_until.setdefault(rest.until, self._read_until - _OVERLAP_MS)
-        latest = self._latest(rows)
-        newest, corrections = self._newest, self.corrections
-        confirmed = [] if newest is None else corrections.release_old(latest, time_of(newest.record) - OVERLAP)
-        fresh = [ProductRow(self.product_type, fill) for fill in confirmed]
-        fresh += [row for row in latest.values() if corrections.accept(self._rows.get(row.row_id), row)]
+        fresh = [row for row in self._latest(rows).values() if self._rows.get(row.row_id) is not row]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         missing = self._missing
@@ -300,8 +300,8 @@ class FillHistory:
             earlier = latest.get(arrived_row.row_id) or self._rows.get(arrived_row.row_id)
             for row in (arrived_row,) if earlier is None or earlier is arrived_row else halves(earlier, arrived_row):
                 known = latest.get(row.row_id) or self._rows.get(row.row_id)
-                if known is not None:
-                    self.corrections.watch(known, row)
+                if known is not None and known.record.effect_key != row.record.effect_key:
+                    self._corrected[row.row_id] = None
                 latest[row.row_id] = row
         return latest
 
@@ -313,6 +313,19 @@ class FillHistory:
         if len(self._rows) > KEPT:
             self._rows = {row.row_id: row for row in newest_first(self._rows.values())[:KEPT]}
         self._newest = max(self._rows.values(), key=lambda row: row.time_order)
+
+
+def halves(known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> list[ProductRow[FuturesFill]]:
+    """Return the row that came under a known id.
+
+    If one of both opens and the other closes, return both with distinct ids.
+    """
+    fills = known.record, row.record
+    trade_sides = {known_word(TradeSide, fill.trade_side) for fill in fills}
+    if trade_sides != {TradeSide.OPEN, TradeSide.CLOSE} or fills[0].order_id != fills[1].order_id:
+        return [row]
+    rows = FuturesFill.with_distinct_ids([fill.received for fill in fills])
+    return [ProductRow(row.product_type, FuturesFill.from_row(received)) for received in rows]
 
 
 def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
