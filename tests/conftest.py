@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.bench.virtual_loop import SetAheadLoop, VirtualLoop
+from tests.postgres import postgres_cluster, store_database  # noqa: F401 (fixtures of every room)
 
 LONG = {"commands", "whole"}
 """The rooms whose tests may take half a minute."""

@@ -25,3 +25,11 @@ class StoreRefused(Exception):
         self.code = code
         self.message = message
         self.detail = dict(detail)
+
+
+class WrongStoreSetting(ValueError):
+    """The setting `store` cannot be used; the message says which rule it breaks, `remedy` what to write instead."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.remedy = remedy

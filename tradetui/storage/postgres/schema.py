@@ -1,0 +1,97 @@
+"""Creates the schema `tradetui` in a database, and brings an older one to the version that this program knows."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any, Final, NamedTuple
+
+import psycopg
+
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+
+OLDEST_SERVER: Final = 15
+_ROLES: Final = """
+do $$
+begin
+    perform pg_advisory_xact_lock(hashtext('tradetui roles'));
+    if to_regrole('tradetui_owner') is null then
+        create role tradetui_owner nologin;
+        create role tradetui_viewer nologin;
+        create role tradetui_trader nologin;
+        create role tradetui_admin nologin;
+        grant tradetui_viewer to tradetui_trader;
+        grant tradetui_trader to tradetui_admin;
+    end if;
+    if not pg_has_role(current_user, 'tradetui_owner', 'usage') then
+        grant tradetui_owner to current_user;
+    end if;
+end $$;
+create schema if not exists tradetui authorization tradetui_owner;
+set local role tradetui_owner;
+create table if not exists tradetui.schema_version (version int primary key, at timestamptz not null default now());
+"""
+
+
+class SchemaChange(NamedTuple):
+    """The schema's version before and after, and the login roles that may not use it yet."""
+
+    before: int
+    after: int
+    without_role: tuple[str, ...]
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """The SQL of each version, the first one first: `001_intents.sql` and so on."""
+    files = resources.files("tradetui.storage.postgres").joinpath("migrations").iterdir()
+    return tuple(file.read_text("utf-8") for file in sorted(files, key=lambda file: file.name))
+
+
+def bring_up_to_date(conninfo: str) -> SchemaChange:
+    """Bring a database's schema to the newest version, each version in a transaction of its own.
+
+    The person needs the right to create roles and, in this database, schemas. Raises StoreAway if the server cannot be
+    reached, StoreRefused if it refuses, or if its schema is newer than this program.
+    """
+    try:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            server = connection.info.server_version // 10_000
+            if server < OLDEST_SERVER:
+                raise StoreRefused(
+                    "TT005", f"the server is PostgreSQL {server}; {OLDEST_SERVER} or newer is needed", {}
+                )
+            return _migrated(connection)
+    except psycopg.Error as problem:
+        message = str(problem).strip()
+        if problem.sqlstate is None:
+            raise StoreAway(message) from None
+        raise StoreRefused(problem.sqlstate, message, {}) from None
+
+
+def _migrated(connection: psycopg.Connection[Any]) -> SchemaChange:
+    before: int | None = None
+    newest = len(versions())
+    version = 0
+    while before is None or version < newest:
+        with connection.transaction():
+            # Of two that migrate at once, the second waits here for the first.
+            connection.execute("select pg_advisory_xact_lock(hashtext('tradetui schema'))")
+            connection.execute(_ROLES)
+            row = connection.execute("select coalesce(max(version), 0) from tradetui.schema_version").fetchone()
+            version = int(row[0]) if row else 0
+            before = version if before is None else before
+            if version > newest:
+                raise StoreRefused(
+                    "TT005", f"the store has schema {version}, this program knows schema {newest}", {"store": version}
+                )
+            if version < newest:
+                connection.execute("set local search_path = tradetui, pg_temp")
+                connection.execute(versions()[version].encode())
+                version += 1
+                connection.execute("insert into tradetui.schema_version (version) values (%s)", (version,))
+    rows = connection.execute(
+        "select rolname from pg_roles where rolcanlogin and not rolsuper"
+        " and not pg_has_role(oid, 'tradetui_viewer', 'member') order by rolname"
+    ).fetchall()
+    return SchemaChange(before, newest, tuple(str(name) for (name,) in rows))
