@@ -420,9 +420,10 @@ USED_FROM_OUTSIDE = {
     "Market.set_price": "tests move the embedded exchange's market",
     "AccountStore": "the contract of the shared store, until a session uses it",
     "StoreRefusal": "the contract of the shared store, until a session uses it",
-    "PostgresServer": "the contract of the shared store, until a session uses it",
     "checked_conninfo": "the contract of the shared store, until a session uses it",
     "bring_up_to_date": "the contract of the shared store, until a session uses it",
+    "PostgresStore": "the contract of the shared store, until a session uses it",
+    "PostgresStore.events_after": "the contract of the shared store, until a session uses it",
     "AccountStore.events_after": "the contract of the shared store, until a session uses it",
 }
 # Textual calls these by their names.

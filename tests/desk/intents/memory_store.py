@@ -53,6 +53,11 @@ class Row:
     follower: Writer | None = None
     follower_until_s: float = 0.0
 
+    @property
+    def is_shown(self) -> bool:
+        """One that was corrected while another held its scope is shown with the open ones."""
+        return self.is_open or self.state is State.CORRECTED
+
     def leased_s(self, now_s: float) -> float:
         return max(0.0, self.follower_until_s - now_s) if self.follower is not None else 0.0
 
@@ -115,7 +120,7 @@ class MemoryServer:
         account = self._account(name, writer, trades=False)
         return AccountState(
             account.version,
-            tuple(self._shown(account, row) for row in account.rows.values() if row.is_open),
+            tuple(self._shown(account, row) for row in account.rows.values() if row.is_shown),
             self._locks(account),
             self._role(writer),
         )
@@ -202,7 +207,7 @@ class MemoryServer:
         row = account.rows.get(intent)
         if row is None:
             raise refused(StoreRefusal.WRONG_STEP, "no such intent")
-        if (fence or 0) != row.fence:
+        if (fence or 0) != row.fence or (row.fence and row.follower != writer):
             raise self._another_follows(row)
         if row.state is not (prior or row.state) or state not in TRANSITIONS.get(row.state, ()):
             raise refused(StoreRefusal.WRONG_STEP, f"{row.state} to {state}", state=str(row.state))
@@ -295,7 +300,8 @@ class MemoryServer:
 
 def _intent(account: str, row: Row) -> Intent:
     events = tuple(
-        Event(event.state, event.at_ms, event.details, event.number, owner=str(event.writer)) for event in row.events
+        Event(event.state, event.at_ms, event.details, event.number, owner=str(event.writer), chain=event.step)
+        for event in row.events
     )
     return Intent(row.id, account, row.scope, row.kind, row.state, events)
 

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from tests.desk.intents.memory_store import LONGEST_WAIT_S, Link, MemoryServer, MemoryStore
+from tests.postgres import PEOPLE, StoreDatabase
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreRefusal, Writer
+from tradetui.desk.intents.journal.postgres_store import PostgresStore
 from tradetui.desk.intents.states import ENDED, TRANSITIONS, State
 from tradetui.exchange.clock import LoopClock
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.postgres.server import PostgresServer
 
 OpenStore = Callable[..., Awaitable[AccountStore]]
 BTC, ETH = "USDT-FUTURES|BTCUSDT", "USDT-FUTURES|ETHUSDT"
@@ -30,18 +33,39 @@ PATHS: dict[State, tuple[State, ...]] = {
 PATIENCE_S = 20.0
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture
+def in_memory() -> OpenStore:
+    server = MemoryServer()
+
+    async def open_store(person: str, machine: str, *, account: str = "account") -> AccountStore:
+        server.roles[person] = PEOPLE[person]
+        return MemoryStore(server, account, Writer(person, machine), LoopClock(0), Link())
+
+    return open_store
+
+
+@pytest.fixture
+def in_postgres(store_database: StoreDatabase) -> OpenStore:
+    async def open_store(person: str, machine: str, *, account: str = "account") -> AccountStore:
+        server = PostgresServer(store_database.conninfo(person))
+        await server.open()
+        await server.call("join_account", account, "https://exchange.example", "live", "1001", machine, None)
+        return PostgresStore(server, account, machine)
+
+    return open_store
+
+
+@pytest.fixture(params=["in_memory", "in_postgres"])
 async def open_store(request: pytest.FixtureRequest) -> AsyncIterator[OpenStore]:
     """Open stores of one account, one for each person and machine; all are closed in the end."""
     opened: list[AccountStore] = []
-    server = MemoryServer()
+    opens: OpenStore = request.getfixturevalue(request.param)
 
-    async def in_memory(person: str, machine: str, *, account: str = "account", role: str = "trader") -> AccountStore:
-        server.roles[person] = role
-        opened.append(MemoryStore(server, account, Writer(person, machine), LoopClock(0), Link()))
+    async def opening(*names: str, **options: str) -> AccountStore:
+        opened.append(await opens(*names, **options))
         return opened[-1]
 
-    yield in_memory
+    yield opening
     for store in opened:
         await store.aclose()
 
@@ -81,23 +105,23 @@ class refusal:
 
 
 async def test_an_open_intent_locks_its_scope_on_every_machine(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     await begun(anna)
     with refusal(StoreRefusal.ALREADY_OPEN, intent="i1", state="intended", person="anna", machine="desk2"):
-        await begun(bert, "i2")
-    await begun(bert, "i3", ETH)
+        await begun(bob, "i2")
+    await begun(bob, "i3", ETH)
     await stepped(anna, "i1", State.SENT, State.REJECTED)
-    await begun(bert, "i4")
+    await begun(bob, "i4")
     shown = {intent.id: intent for intent in (await anna.state()).open}
     assert set(shown) == {"i3", "i4"}
-    assert shown["i4"].writer == Writer("bert", "laptop")
-    assert str(shown["i4"].writer) == "bert@laptop"
+    assert shown["i4"].writer == Writer("bob", "laptop")
+    assert str(shown["i4"].writer) == "bob@laptop"
     assert 0 <= shown["i4"].age_s < PATIENCE_S
     assert 0 <= shown["i4"].machine_seen_s < PATIENCE_S
 
 
 async def test_begun_on_two_machines_at_once_one_is_begun(open_store: OpenStore) -> None:
-    stores = [await open_store("anna", "desk2"), await open_store("bert", "laptop")]
+    stores = [await open_store("anna", "desk2"), await open_store("bob", "laptop")]
     for turn in range(10):
         ended = await asyncio.gather(
             *(begun(store, f"{turn} of {store.writer.machine}") for store in stores), return_exceptions=True
@@ -109,42 +133,45 @@ async def test_begun_on_two_machines_at_once_one_is_begun(open_store: OpenStore)
 
 
 async def test_the_same_call_again_has_the_same_answer(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     number = await begun(anna)
     assert await begun(anna) == number
     sent = await anna.step("i1", State.SENT, {}, step="s1", prior=None, fence=None)
     assert await anna.step("i1", State.SENT, {}, step="s1", prior=None, fence=None) == sent
     assert [event.number for event in await anna.events_after(0)] == [number, sent]
     with refusal(StoreRefusal.ALREADY_OPEN):
-        await begun(bert)
+        await begun(bob)
 
 
 async def test_events_are_numbered_in_the_order_in_which_they_were_written(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     first = await begun(anna)
-    second = await begun(bert, "i2", ETH)
+    second = await begun(bob, "i2", ETH)
     third = await stepped(anna, "i1", State.SENT)
-    assert first < second < third == (await bert.state()).version
-    events = await bert.events_after(first)
+    assert first < second < third == (await bob.state()).version
+    events = await bob.events_after(first)
     assert [(event.number, event.intent, event.state, event.writer.person) for event in events] == [
-        (second, "i2", State.INTENDED, "bert"),
+        (second, "i2", State.INTENDED, "bob"),
         (third, "i1", State.SENT, "anna"),
     ]
-    intent = await bert.read("i1")
+    intent = await bob.read("i1")
     assert (intent.id, intent.scope, intent.kind, intent.state) == ("i1", BTC, "reversal", State.SENT)
     assert [event.state for event in intent.events] == [State.INTENDED, State.SENT]
+    assert [(event.owner, event.chain) for event in intent.events] == [
+        ("anna@desk2", event.step) for event in await bob.events_after(0) if event.intent == "i1"
+    ]
     assert intent.details["request"] == {"symbol": "BTCUSDT"}
     assert intent.details["reached"] == "sent"
-    assert [intent.id for intent in await bert.newest(10)] == ["i2", "i1"]
+    assert [intent.id for intent in await bob.newest(10)] == ["i2", "i1"]
 
 
 async def test_what_rests_on_rows_that_somebody_has_overtaken_is_not_begun(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     looked_at = (await anna.state()).version
-    await begun(bert, "i1", ETH)
-    await begun(bert, "i2")
-    number = await stepped(bert, "i2", State.SENT, State.REJECTED)
-    with refusal(StoreRefusal.OVERTAKEN, person="bert", machine="laptop", number=number):
+    await begun(bob, "i1", ETH)
+    await begun(bob, "i2")
+    number = await stepped(bob, "i2", State.SENT, State.REJECTED)
+    with refusal(StoreRefusal.OVERTAKEN, person="bob", machine="laptop", number=number):
         await begun(anna, "i3", after=looked_at)
     await begun(anna, "i3", after=(await anna.state()).version)
 
@@ -183,7 +210,9 @@ async def test_a_corrected_intent_takes_its_scope_again_once_another_one_ends(op
     await stepped(anna, "i1", *PATHS[State.SETTLED])
     await begun(anna, "i2")
     await stepped(anna, "i1", State.CORRECTED)
-    assert {row.id for row in (await anna.state()).open} == {"i2"}
+    assert {row.id for row in (await anna.state()).open} == {"i1", "i2"}
+    with refusal(StoreRefusal.ALREADY_OPEN, intent="i2"):
+        await begun(anna, "i3")
     await stepped(anna, "i2", State.SENT, State.REJECTED)
     assert {row.id for row in (await anna.state()).open} == {"i1"}
     with refusal(StoreRefusal.ALREADY_OPEN, intent="i1", state="corrected"):
@@ -191,60 +220,60 @@ async def test_a_corrected_intent_takes_its_scope_again_once_another_one_ends(op
 
 
 async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     await begun(anna)
     await stepped(anna, "i1", State.SENT)
-    lease = await bert.take_over("i1", 30.0)
+    lease = await bob.take_over("i1", 30.0)
     assert 0 < lease.left_s <= 30.0
-    with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bert", machine="laptop"):
+    with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bob", machine="laptop"):
         await anna.take_over("i1", 30.0)
-    with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bert", machine="laptop"):
+    with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bob", machine="laptop"):
         await stepped(anna, "i1", State.UNKNOWN)
     [shown] = (await anna.state()).open
-    assert shown.follower == bert.writer
+    assert shown.follower == bob.writer
     assert 0 < shown.follower_left_s <= 30.0
-    assert (await bert.take_over("i1", 30.0)).fence == lease.fence
-    await stepped(bert, "i1", State.UNKNOWN, State.SETTLED, fence=lease.fence)
+    assert (await bob.take_over("i1", 30.0)).fence == lease.fence
+    await stepped(bob, "i1", State.UNKNOWN, State.SETTLED, fence=lease.fence)
 
 
 async def test_a_lease_that_ran_out_passes_on_and_its_steps_are_refused(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     await begun(anna)
     await stepped(anna, "i1", State.SENT)
-    lost = await bert.take_over("i1", 0.05)
+    lost = await bob.take_over("i1", 0.05)
     async with asyncio.timeout(PATIENCE_S):
         while (await anna.state()).open[0].follower is not None:  # noqa: ASYNC110 - the server's time decides
             await asyncio.sleep(0.01)
     lease = await anna.take_over("i1", 30.0)
     assert lease.fence > lost.fence
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="anna", machine="desk2"):
-        await stepped(bert, "i1", State.UNKNOWN, fence=lost.fence)
+        await stepped(bob, "i1", State.UNKNOWN, fence=lost.fence)
     await stepped(anna, "i1", State.UNKNOWN, fence=lease.fence)
 
 
 async def test_a_lock_of_trading_holds_everywhere_until_its_own_person_unlocks(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
-    await begun(bert)
-    await begun(bert, "under way", ETH)
-    await stepped(bert, "under way", State.SENT)
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    await begun(bob)
+    await begun(bob, "under way", ETH)
+    await stepped(bob, "under way", State.SENT)
     [lock] = await anna.lock_trading(True)
     assert lock.writer == anna.writer
     assert 0 <= lock.age_s < PATIENCE_S
-    assert [lock.writer for lock in (await bert.state()).locks] == [anna.writer]
+    assert [lock.writer for lock in (await bob.state()).locks] == [anna.writer]
     with refusal(StoreRefusal.TRADING_LOCKED, person="anna", machine="desk2"):
-        await begun(bert, "i2", "another scope")
+        await begun(bob, "i2", "another scope")
     with refusal(StoreRefusal.TRADING_LOCKED, person="anna", machine="desk2"):
-        await stepped(bert, "i1", State.SENT)
-    await stepped(bert, "i1", State.WITHDRAWN)
-    await stepped(bert, "under way", State.UNKNOWN, State.SETTLED)
-    assert len(await bert.lock_trading(True)) == 2
-    assert [lock.writer for lock in await bert.lock_trading(False)] == [anna.writer]
+        await stepped(bob, "i1", State.SENT)
+    await stepped(bob, "i1", State.WITHDRAWN)
+    await stepped(bob, "under way", State.UNKNOWN, State.SETTLED)
+    assert len(await bob.lock_trading(True)) == 2
+    assert [lock.writer for lock in await bob.lock_trading(False)] == [anna.writer]
     assert await anna.lock_trading(False) == ()
-    await begun(bert, "i2", "another scope")
+    await begun(bob, "i2", "another scope")
 
 
 async def test_a_viewer_sees_and_begins_nothing(open_store: OpenStore) -> None:
-    anna, vera = await open_store("anna", "desk2"), await open_store("vera", "hall", role="viewer")
+    anna, vera = await open_store("anna", "desk2"), await open_store("vera", "hall")
     await begun(anna)
     assert [row.id for row in (await vera.state()).open] == ["i1"]
     assert (await vera.read("i1")).state is State.INTENDED
@@ -259,11 +288,11 @@ async def test_a_viewer_sees_and_begins_nothing(open_store: OpenStore) -> None:
 
 
 async def test_a_change_wakes_the_other_machines(open_store: OpenStore) -> None:
-    anna, bert = await open_store("anna", "desk2"), await open_store("bert", "laptop")
-    await bert.state()
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    await bob.state()
     for change in (begun(anna), stepped(anna, "i1", State.SENT), anna.lock_trading(True)):
         heard = asyncio.Event()
-        bert.on_change = heard.set
+        bob.on_change = heard.set
         await change
         async with asyncio.timeout(PATIENCE_S):
             await heard.wait()
@@ -277,10 +306,10 @@ async def test_accounts_know_nothing_of_each_other(open_store: OpenStore) -> Non
     assert [event.intent for event in await two.events_after(0)] == ["i2"]
 
 
-@pytest.mark.parametrize("role", ["viewer", "trader"])
-async def test_the_state_says_what_a_person_may_do(open_store: OpenStore, role: str) -> None:
-    vera = await open_store("vera", "hall", role=role)
-    assert (await vera.state()).role == role
+@pytest.mark.parametrize("person", ["vera", "anna"])
+async def test_the_state_says_what_a_person_may_do(open_store: OpenStore, person: str) -> None:
+    store = await open_store(person, "hall")
+    assert (await store.state()).role == PEOPLE[person]
 
 
 async def test_what_is_in_no_store_cannot_be_read(open_store: OpenStore) -> None:
@@ -295,7 +324,7 @@ class Faulty:
     def __init__(self) -> None:
         self.server, self.links = MemoryServer(), [Link(), Link()]
         self.anna = MemoryStore(self.server, "account", Writer("anna", "desk2"), LoopClock(0), self.links[0])
-        self.bert = MemoryStore(self.server, "account", Writer("bert", "laptop"), LoopClock(0), self.links[1])
+        self.bob = MemoryStore(self.server, "account", Writer("bob", "laptop"), LoopClock(0), self.links[1])
 
 
 @pytest.mark.looptime
@@ -306,7 +335,7 @@ async def test_in_memory_a_call_whose_reply_is_lost_is_done_and_the_same_again_i
         await begun(faulty.anna)
     assert faulty.anna.away_since is not None
     with refusal(StoreRefusal.ALREADY_OPEN, person="anna"):
-        await begun(faulty.bert, "i2")
+        await begun(faulty.bob, "i2")
     await asyncio.sleep(1)
     assert faulty.anna.away_since is None
     assert await begun(faulty.anna) == 1
@@ -320,7 +349,7 @@ async def test_in_memory_a_way_that_is_cut_is_noticed_and_found_again() -> None:
     faulty.links[0].cut(2.0)
     with pytest.raises(StoreAway):
         await faulty.anna.state()
-    await begun(faulty.bert)
+    await begun(faulty.bob)
     assert changes == [2.0]
     faulty.links[0].mend()
     await asyncio.sleep(LONGEST_WAIT_S)
@@ -337,5 +366,5 @@ async def test_in_memory_an_older_copy_knows_nothing_of_what_came_later() -> Non
     faulty.server.restore(copy)
     assert faulty.anna.away_since is not None
     await asyncio.sleep(LONGEST_WAIT_S)
-    state = await faulty.bert.state()
+    state = await faulty.bob.state()
     assert (state.version, [row.id for row in state.open]) == (1, ["i1"])

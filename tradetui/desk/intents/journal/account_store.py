@@ -99,12 +99,18 @@ class Lease(NamedTuple):
 class AccountStore(Protocol):
     """One session's way to the store of one account."""
 
-    writer: Writer
-    """This session's person and machine."""
-    away_since: float | None
-    """When the store stopped to answer, in monotonic seconds; None while it answers."""
     on_change: Callable[[], None] | None
     """Called when somebody has written, and when the store is away or back."""
+
+    @property
+    def writer(self) -> Writer:
+        """This session's person and machine."""
+        ...
+
+    @property
+    def away_since(self) -> float | None:
+        """When the store stopped to answer, in monotonic seconds; None while it answers."""
+        ...
 
     async def state(self) -> AccountState: ...
 
@@ -138,7 +144,7 @@ class AccountStore(Protocol):
         ...
 
     async def read(self, intent: str) -> Intent:
-        """Return an intent, whose events name their writer as owner; raises KeyError."""
+        """Return an intent, whose events name their writer as owner and their step as chain; raises KeyError."""
         ...
 
     async def newest(self, limit: int) -> list[Intent]: ...
