@@ -16,7 +16,7 @@ SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "re
 ALERTS: Final = "alerts"
 """The alert rules, which take effect as soon as they are read. A change of the command or its rate needs a restart."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
-_UNSPOKEN: Final = frozenset({"proxy", "credentials", "alert_command", "alerts"})
+_UNSPOKEN: Final = frozenset({"proxy", "store", "credentials", "alert_command", "alerts"})
 """Settings that may hold a secret or lead to one, or hold a long list: only their names are reported."""
 _NOT_SET: Final = "not set"
 

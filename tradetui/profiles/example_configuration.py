@@ -15,6 +15,9 @@ _EXAMPLES: Mapping[str, Any] = {
     "base_url": "https://api.bitget.com",
     "uid": "1234567890",
     "alert_command": ["notify-send", "tradetui"],
+    "store": "service=desk",
+    "machine": "desk1",
+    "egress": "office",
     "max_reversal_size": 5,
     "max_reversal_value": 25000,
     "typed_above": 10000,
@@ -54,6 +57,7 @@ def example_text() -> str:
         "[profiles.main]",
     ]
     lines += _settings(Profile, _EXAMPLES, tables=("credentials", "intervals", "keys", "alerts"))
+    lines = [f"# {line}" if line.startswith("store = ") else line for line in lines]  # a copy of it starts without
     lines += ["", "[profiles.main.intervals]", *_settings(Intervals, {})]
     lines += ["", "# " + (Profile.model_fields["keys"].description or ""), "[profiles.main.keys]"]
     lines += [tomli_w.dumps({key: value}).rstrip() for key, value in _EXAMPLES["keys"].items()]

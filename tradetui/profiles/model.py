@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 else:
     AlertRules = tuple[Any, ...]  # read by `_alerts`; the first paint does not wait for the import of AlertRule
 
+_NAME_IN_STORE = r"^[0-9A-Za-z._-]{1,64}$"
+_NAME_IN_STORE_RULE = "1 to 64 letters, digits, ., - or _"
 PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
 
@@ -154,6 +156,25 @@ class Profile(StrictSettings):
         le=1,
         description="share of the 6,000 calls a minute that the exchange allows a network address, for all your "
         "processes together; lower it if other people or machines call from the same address",
+    )
+    store: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the PostgreSQL that several machines on this account share, as libpq's conninfo or service, "
+        "without a password",
+    )
+    machine: str | None = Field(
+        default=None,
+        pattern=_NAME_IN_STORE,
+        title=_NAME_IN_STORE_RULE,
+        description="this machine's name in the store, a different one on each; the host's name when not given",
+    )
+    egress: str | None = Field(
+        default=None,
+        pattern=_NAME_IN_STORE,
+        title=_NAME_IN_STORE_RULE,
+        description="with a store: a name for the network address from which this machine calls the exchange, the same "
+        "on all machines behind it; the machine's name when not given",
     )
     max_reversal_size: Decimal | None = Field(
         default=None, gt=0, description="the largest size of a reversal, in the contract's coin (BTC for BTCUSDT)"

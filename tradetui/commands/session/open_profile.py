@@ -9,6 +9,8 @@ The data directory is kept private: other users' permissions are removed and rep
 from __future__ import annotations
 
 import asyncio
+import platform
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,6 +56,7 @@ from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.desk.intents.journal.registered_journal import JournalLocation
+    from tradetui.storage.postgres.server import PostgresServer
 
 ClientT = TypeVar("ClientT", bound=ExchangeReader)
 ROW_CONNECTIONS: Final = 2  # of an account that is one row among many
@@ -161,6 +164,29 @@ class OpenProfile:
         from tradetui.desk.trading_session import journal_location  # not loaded in monitor mode
 
         return journal_location(self.settings, self.account)
+
+    @cached_property
+    def machine(self) -> str:
+        """This machine's name in the store: the profile's, else the host's without its domain."""
+        host = re.sub(r"[^0-9A-Za-z_-]", "-", platform.node().partition(".")[0])[:64]
+        return self.loaded.profile.machine or host or "machine"
+
+    @property
+    def egress(self) -> str:
+        """The name in the store of the network address from which this machine calls the exchange."""
+        return self.loaded.profile.egress or self.machine
+
+    def store_server(self) -> PostgresServer | None:
+        """Return the connection to the store, not opened yet; None if the profile names none."""
+        loaded = self.loaded
+        if loaded.profile.store is None:
+            return None
+        from tradetui.profiles.store_address import store_conninfo
+
+        conninfo = store_conninfo(loaded.profile.store, loaded.environ, str(loaded.file or "environment"))
+        from tradetui.storage.postgres.server import PostgresServer
+
+        return PostgresServer(conninfo)
 
     @cached_property
     def rules_in_force(self) -> tuple[Rule, ...]:
