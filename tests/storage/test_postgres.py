@@ -228,17 +228,6 @@ async def test_a_machine_leaves_once_nothing_of_it_is_open_or_locked(sit: Sit) -
     assert (await code_of(anna.begin("b")))[0] == "TT003"
 
 
-async def test_an_intent_of_before_is_entered_once_and_holds_its_scope(sit: Sit) -> None:
-    anna, bob = await sit("anna@desk1"), await sit("bob@desk2")
-    before = ("USDT-FUTURES|BTCUSDT", "reversal", "unknown", {"title": "of before"})
-    for _ in range(2):
-        [row] = await anna.call("adopt_intent", "a", ACCOUNT, *before, "desk1")
-        assert row["number"] == 1
-    assert (await code_of(bob.begin("b")))[0] == "TT001"
-    assert (await code_of(bob.call("adopt_intent", "b", ACCOUNT, *before, "desk2")))[0] == "TT001"
-    await anna.step("a", "settled")
-
-
 async def test_a_newer_schema_refuses_every_call_of_an_open_session(sit: Sit, store_database: StoreDatabase) -> None:
     anna = await sit("anna@desk1")
     await anna.begin("a")

@@ -120,7 +120,7 @@ class PostgresServer:
             await asyncio.wait({self._upkeep})
         for work in self._under_way:
             work.expire()
-        self._lose("it is closed")
+        self._disconnect("it is closed")
         self._thread.close()
 
     async def _run(self, work: _Work, job: Callable[[], T], deadline_s: float) -> T:
@@ -218,16 +218,19 @@ class PostgresServer:
             asyncio.get_running_loop().call_soon(self.on_change, account)
 
     def _lose(self, reason: str) -> None:
+        _log.warning("the store is away: %s", reason)
+        self._disconnect(reason)
+        self._is_lost.set()
+        self._report("")
+
+    def _disconnect(self, reason: str) -> None:
         connections, self._connections = self._connections, None
         self.away_reason = reason
         if connections is None:
             return
-        _log.warning("the store is away: %s", reason)
         self.away_since = self._monotonic()
-        self._is_lost.set()
         asyncio.get_running_loop().remove_reader(connections.notices_socket)
         self._thread.submit(_close, connections.calls, connections.notices)
-        self._report("")
 
 
 class _Work:
