@@ -94,7 +94,7 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
 async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path) -> None:
     simulation = Simulation(seed=2, data_dir=tmp_path)
     simulation.desk.start()
-    await simulation.run(90)
+    await simulation.run(90, every=10)
     archive = simulation.desk.archive
     assert archive is not None
     fills, triggers = archive.rows.count(Selection(FuturesFill)), archive.rows.count(Selection(TriggerOrder))
@@ -104,7 +104,7 @@ async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path) ->
     before = simulation.sandbox.counts["GET", "/api/v2/mix/order/fills"]
     desk = simulation.desk = simulation.open_desk()
     desk.start()
-    await simulation.run(3)
+    await simulation.run(3, every=3)
     assert desk.fills.snapshot.count == KEPT
     assert desk.fills.snapshot.note == "", "nothing is missing in between"
     assert simulation.sandbox.counts["GET", "/api/v2/mix/order/fills"] - before <= 12
@@ -120,10 +120,10 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
     simulation = Simulation(seed=3, name=name, core_only=True)
     desk = simulation.desk
     desk.start()
-    await simulation.run(40)
+    await simulation.run(40, every=10)
     assert desk.positions_reader.source == "fills"
     simulation.exchange_state.stands_still = True
-    await simulation.run(10)
+    await simulation.run(10, every=10)
     held = {
         f"{product_type}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
         for product_type in PRODUCT_TYPES
@@ -148,7 +148,7 @@ async def test_one_trade_id_under_two_symbols_takes_no_fill_from_rows_archive_re
         newer["tradeId"] = older["tradeId"]
     assert len(shared) > 100
     desk.start()
-    await simulation.run(60)
+    await simulation.run(60, every=10)
     shown = [(row.record.trade_id, row.record.symbol) for row in desk.fills.snapshot.rows if row.product_type is USDT]
     assert shown == [(row["tradeId"], row["symbol"]) for row in fills[: len(shown)]] and len(shown) > 100
     assert desk.archive is not None
@@ -170,7 +170,7 @@ async def test_one_trade_id_under_two_symbols_takes_no_fill_from_rows_archive_re
 async def test_memory_holds_the_newest_only() -> None:
     simulation = Simulation(seed=4, jitter=False, fills=600)
     simulation.desk.start()
-    await simulation.run(45)
+    await simulation.run(45, every=15)
     assert simulation.desk.fills.snapshot.count == KEPT
     assert simulation.desk.triggers.snapshot.count <= 500
     await simulation.desk.stop()

@@ -6,10 +6,12 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from functools import cache
 from typing import Any, Final
 
 import pytest
 
+from tests.bench.virtual_loop import run
 from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.desk.desk import Desk
 from tradetui.desk.tables.cells.cell_format import MOST_COIN_PLACES, CellFormat
@@ -59,14 +61,23 @@ def shown_rows(desk: Desk) -> Iterator[tuple[Column[Any], Any]]:
             yield from ((column, row) for row in rows for column in columns)
 
 
-@pytest.mark.looptime
+@cache
+def started(account: str) -> tuple[Desk, CellFormat]:
+    """A desk that has read everything of an account, and what its cells are written by."""
+    desk = Simulation(7, account, checked=False, fills=600).desk
+
+    async def read() -> None:
+        desk.start()
+        await asyncio.sleep(15)
+        await desk.stop()
+
+    run(read())
+    return desk, CellFormat(UTC, desk.market.precisions, coin_places=desk.market.coin_places)
+
+
 @pytest.mark.parametrize("account", ["hedge", "one-way", "coin", "multi-assets", "isolated"])
-async def test_no_cell_of_the_demo_shows_more_decimals_than_its_rule(account: str) -> None:
-    simulation = Simulation(7, account)
-    desk = simulation.desk
-    desk.start()
-    await asyncio.sleep(25)
-    cell_format = CellFormat(UTC, desk.market.precisions, coin_places=desk.market.coin_places)
+def test_no_cell_of_the_demo_shows_more_decimals_than_its_rule(account: str) -> None:
+    desk, cell_format = started(account)
     cells = 0
     for column, row in shown_rows(desk):
         most = most_decimals(column, row, cell_format)
@@ -76,33 +87,23 @@ async def test_no_cell_of_the_demo_shows_more_decimals_than_its_rule(account: st
         assert max(decimals_shown(text), default=0) <= most, f"{column.id}: {text}"
         cells += 1
     assert cells > 200
-    await desk.stop()
 
 
-@pytest.mark.looptime
-async def test_points_align_in_columns_of_one_unit_and_thousands_are_apart() -> None:
-    desk = Simulation(7, "hedge").desk
-    desk.start()
-    await asyncio.sleep(25)
-    cell_format = CellFormat(UTC, desk.market.precisions, coin_places=desk.market.coin_places)
-    aligned: dict[str, int] = {}
+def test_points_align_in_columns_of_one_unit_and_thousands_are_apart() -> None:
+    desk, cell_format = started("hedge")
+    aligned: set[str] = set()
     for column, row in shown_rows(desk):
         text, _ = column.cell(row, cell_format)
         if column.right:
             assert not re.search(r"\d{4,}(?=\.|$)", text.partition(".")[0] + "."), f"{column.id}: {text}"
         if column.id in PER_CENT | IN_DOLLARS and any(letter.isdigit() for letter in text):
             assert decimals_shown(text) == [2], f"{column.id}: {text}"
-            aligned[column.id] = aligned.get(column.id, 0) + 1
-    assert aligned.keys() >= {"unrealised", "value", "funding", "roi", "away", "freePart", "usdtEquity"}
-    await desk.stop()
+            aligned.add(column.id)
+    assert aligned >= {"unrealised", "value", "funding", "roi", "away", "freePart", "usdtEquity"}
 
 
-@pytest.mark.looptime
-async def test_totals_keep_the_rule_of_their_column() -> None:
-    desk = Simulation(7, "hedge").desk
-    desk.start()
-    await asyncio.sleep(25)
-    cell_format = CellFormat(UTC, desk.market.precisions, coin_places=desk.market.coin_places)
+def test_totals_keep_the_rule_of_their_column() -> None:
+    desk, cell_format = started("hedge")
     totals: Mapping[str, tuple[str, object]]
     for name, table in PANELS.items():
         if table.view.footer is None:
@@ -112,4 +113,3 @@ async def test_totals_keep_the_rule_of_their_column() -> None:
             column = next(column for column in (*table.columns, *table.view.more_columns) if column.id == id_)
             places = (4 if id_ == "fee" else 2) if column.right else 0
             assert max(decimals_shown(text), default=0) <= places, f"{name} {id_}: {text}"
-    await desk.stop()

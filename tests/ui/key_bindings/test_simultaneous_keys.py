@@ -70,24 +70,21 @@ async def test_tab_and_enter_of_the_same_burst_press_nothing() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
-        for sent, gap_s in enumerate((0.0, 0.005, 0.02)):
-            for end in ("\r", "\t\r", "\t\t\r", "\r\t\r", "\t\r\r\t\r"):
-                dialog = await opened(stage, pilot)
-                subject = dialog._subject
-                await read_at_once(stage, pilot, subject + end, gap_s=gap_s)
-                await asyncio.sleep(1)
-                assert posts(stage) == sent
-                assert stage.app.screen is dialog, "nor do they press Cancel"
-                assert typed(dialog).strip() == subject, (end, gap_s)
-                if end not in ("\r", "\t\t\r", "\r\t\r"):
-                    assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
-                assert not dialog.query_one("#confirm", Button).disabled
-                if end != "\t\r\r\t\r":
-                    await pilot.press("escape")
-            await press_confirm(pilot)
-            await sent_and_settled(stage, sent + 1)  # pressed by itself it does
-            await asyncio.sleep(2)
-            await pilot.press("escape", "down", "up")  # to another row than the one that has closed
+        for end, gap_s in (("\r", 0.0), ("\t\t\r", 0.005), ("\r\t\r", 0.02), ("\t\r", 0.0), ("\t\r\r\t\r", 0.02)):
+            dialog = await opened(stage, pilot)
+            subject = dialog._subject
+            await read_at_once(stage, pilot, subject + end, gap_s=gap_s)
+            await asyncio.sleep(1)
+            assert posts(stage) == 0
+            assert stage.app.screen is dialog, "nor do they press Cancel"
+            assert typed(dialog).strip() == subject, (end, gap_s)
+            if end.startswith("\t\r"):
+                assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
+            assert not dialog.query_one("#confirm", Button).disabled
+            if end != "\t\r\r\t\r":
+                await pilot.press("escape")
+        await press_confirm(pilot)
+        await sent_and_settled(stage, 1)  # pressed by itself it does
 
 
 async def test_tab_and_enter_at_once_confirm_nothing_where_no_word_is_asked_for() -> None:

@@ -6,8 +6,6 @@ import re
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.bench.terminal import Terminal
 
 ROOT = Path(__file__).parents[3]
@@ -47,12 +45,11 @@ def test_the_bytes_of_a_hostile_screen() -> None:
     assert b"[@click=app.quit]" in written
 
 
-@pytest.mark.parametrize("size", [(200, 60), (80, 24)])
-def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, int], tmp_path: Path) -> None:
+def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.ui.fixtures.hostile_exchange"]
     # Where keys and their pauses fall together an export may be asked for: it is written where nobody misses it.
     where = {"PYTHONPATH": str(ROOT)}
-    with Terminal(command, columns=size[0], rows=size[1], environment=where, folder=tmp_path) as terminal:
+    with Terminal(command, environment=where, folder=tmp_path) as terminal:
         terminal.until_shown("�".encode())
         terminal.read_for(1.5)
         # Every panel, sorted and copied from; the detail of a row; filter, list of screens, profiles, help, reversal.

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 
 from tests.ui.fixtures.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
@@ -70,20 +69,7 @@ def typed(screen: Screen) -> bool:
     )
 
 
-WAYS = ("one write", "pieces 1", "bracketed paste", "slow line")
-
-
-def pieces_of(data: bytes, how: str) -> list[bytes]:
-    if how == "one write":
-        return [data]
-    if how == "slow line":
-        return [data[index : index + 1] for index in range(len(data))]
-    random, pieces = Random(how), []
-    while data:
-        length = random.randint(1, 6)
-        pieces.append(data[:length])
-        data = data[length:]
-    return pieces
+WAYS = ("one write", "bracketed paste", "slow line")
 
 
 def type_word(screen: Screen, how: str) -> None:
@@ -91,15 +77,16 @@ def type_word(screen: Screen, how: str) -> None:
     if how == "bracketed paste":
         screen.send(PASTE_BEGINS + WORD.lower() + b"\t\r" + PASTE_ENDS)
         until([screen], lambda shown: "btcusdt short" in shown.text, "the word")
-        return
-    for piece in pieces_of(WORD if how == "slow line" else WORD + b"\t\r", how):
-        screen.send(piece)
-        if how == "slow line":
+    elif how == "one write":
+        screen.send(WORD + b"\t\r")
+        until([screen], typed, "the word")
+        until([screen], lambda shown: "pressed nothing" in shown.text, "that Enter pressed nothing")
+    else:
+        for letter in WORD:
+            screen.send(bytes((letter,)))
             # The line itself is slow: it is what this way is about.
             time.sleep(0.035)
-    until([screen], typed, "the word")
-    if how != "slow line":
-        until([screen], lambda shown: "pressed nothing" in shown.text, "that Enter pressed nothing")
+        until([screen], typed, "the word")
 
 
 def confirm(screen: Screen) -> None:

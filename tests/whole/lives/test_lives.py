@@ -42,7 +42,7 @@ from tests.whole.lives.plan import (
 from tests.whole.lives.rare import another_reverses_alike
 
 HEDGE, ONE_WAY = True, False
-SUITE_LIVES, IN_A_GROUP = 60, 6
+SUITE_LIVES, IN_A_GROUP = 36, 6
 CAMPAIGN_LIVES, CAMPAIGN_SCREEN_LIVES = 10_000, 200
 AT_ONCE = 20
 BROKE_A_PROMISE_ONCE = (
@@ -213,9 +213,8 @@ def test_every_promise_holds_in_a_life_in_which_one_was_broken_once(seed: int) -
     assert not verdict.broken, "\n".join((*verdict.trace, *verdict.broken))
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_every_promise_holds_at_the_screen(seed: int) -> None:
-    report = run_screen_lives(range(seed, seed + 1))
+def test_every_promise_holds_at_the_screen() -> None:
+    report = run_screen_lives(range(1))
     assert not report.broken, "\n".join(report.lines())
     assert report.hits["keys pressed"] > 10
 
