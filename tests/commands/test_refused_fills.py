@@ -77,7 +77,7 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
         assert reason in remarks
     (file,) = (tmp_path / "data").glob("**/archive.sqlite")
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE refused_hole SET at_ms = at_ms - ?", (REFUSED_FOR_MS,))
+        connection.execute("UPDATE fill_gap SET refused_ms = refused_ms - ?", (REFUSED_FOR_MS,))
     is_complete, remarks = printed()
     assert is_complete
     assert "refused some fills" not in remarks

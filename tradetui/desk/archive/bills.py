@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
+from tradetui.desk.archive.coverage import BillCoverage, ReadKind, TimeSpan
 from tradetui.desk.archive.ledger.quarter_hours import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
@@ -116,8 +116,8 @@ def _change_funding(connection: sqlite3.Connection, added: Iterable[_BillRow], r
 
 def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, coverage: BillCoverage) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO bill_read (product_type, since, until, refusal) VALUES (?, ?, ?, ?)",
-        (str(product_type), coverage.since, coverage.until, coverage.refusal),
+        "INSERT OR REPLACE INTO rows_read (kind, product_type, since, until, refusal) VALUES (?, ?, ?, ?, ?)",
+        (ReadKind.BILL, str(product_type), coverage.since, coverage.until, coverage.refusal),
     )
     connection.execute("DELETE FROM bill_gap WHERE product_type = ?", (product_type,))
     connection.executemany(
@@ -129,7 +129,7 @@ def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, co
 def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> BillCoverage:
     """Return how far the bills of a product type are read; without ends if none ever were."""
     row = connection.execute(
-        "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (product_type,)
+        "SELECT since, until, refusal FROM rows_read WHERE kind = ? AND product_type = ?", (ReadKind.BILL, product_type)
     ).fetchone()
     if row is None:
         return BillCoverage()

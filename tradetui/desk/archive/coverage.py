@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import sqlite3
+from enum import StrEnum
 from typing import Final, NamedTuple
+
+from tradetui.wire.product_types import ProductType
 
 HOUR_MS: Final = 3_600_000
 NO_END: Final = 2**62
 """The end (Unix ms) of a period without an end."""
 SETTLEMENT_LASTS_MS: Final = 300_000
 """A settlement may be booked up to this long after its full hour."""
+
+
+class ReadKind(StrEnum):
+    """The rows for which the archive keeps how far they are read (`rows_read`)."""
+
+    FILL = "fill"
+    BILL = "bill"
+    CLOSED_POSITION = "closed position"
+
+
+def rows_read_until(connection: sqlite3.Connection, kind: ReadKind, product_type: ProductType) -> int | None:
+    """Return the time (Unix ms) up to which rows were read, except for gaps; None before the first read."""
+    row = connection.execute(
+        "SELECT until FROM rows_read WHERE kind = ? AND product_type = ?", (kind, product_type)
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def note_rows_read(connection: sqlite3.Connection, kind: ReadKind, product_type: ProductType, until: int) -> None:
+    """Store the time (Unix ms) up to which rows were read; called within a transaction."""
+    connection.execute(
+        "INSERT OR REPLACE INTO rows_read (kind, product_type, until) VALUES (?, ?, ?)", (kind, product_type, until)
+    )
 
 
 class Gap(NamedTuple):

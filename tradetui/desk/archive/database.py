@@ -1,7 +1,7 @@
 """An account's archive in one file: fills, trigger orders, bills and equity, kept longer than on the exchange.
 
 Feeds write through `Archive`, each call in one transaction. Readers of results query the file itself (`ledger_queries`,
-`bills`, `equity`) after the ledger was brought forward. The file calls a gap between fills a `hole`.
+`bills`, `equity`) after the ledger was brought forward.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Final
 
 from tradetui.desk.archive import bills, trip_funding
 from tradetui.desk.archive.archive_rows import KINDS, RowQueries
-from tradetui.desk.archive.coverage import BillCoverage, Gap
+from tradetui.desk.archive.coverage import BillCoverage, Gap, ReadKind, note_rows_read, rows_read_until
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger.ledger import Ledger
-from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
+from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time
 from tradetui.desk.archive.ledger.quarter_hours import sequenced_fill
 from tradetui.desk.archive.schema import ARCHIVE_SCHEMA, ARCHIVE_VERSION
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
@@ -126,11 +126,17 @@ class Archive:
 
     def _keep_gaps(self, product_type: ProductType, missing: Sequence[Gap]) -> None:
         """Replace the gaps of a product type."""
-        self.connection.execute("DELETE FROM hole WHERE product_type = ?", (product_type,))
+        self.connection.execute(
+            "DELETE FROM fill_gap WHERE product_type = ? AND cursor NOT IN (SELECT value FROM json_each(?))",
+            (product_type, dump_json([gap.cursor for gap in missing if gap.kept_from is None])),
+        )
         for gap in missing:
             if gap.kept_from is None:
-                values = (str(product_type), gap.cursor, gap.until)
-                self.connection.execute("INSERT OR REPLACE INTO hole VALUES (?, ?, ?)", values)
+                self.connection.execute(
+                    "INSERT INTO fill_gap (product_type, cursor, until) VALUES (?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET until = excluded.until",
+                    (str(product_type), gap.cursor, gap.until),
+                )
             else:
                 self._keep_lost(product_type, gap, gap.kept_from)
 
@@ -148,7 +154,7 @@ class Archive:
 
     def gaps(self, product_type: ProductType) -> list[Gap]:
         rows = self.connection.execute(
-            "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
+            "SELECT cursor, until FROM fill_gap WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
         )
         return [Gap(cursor, until) for cursor, until in rows]
 
@@ -160,8 +166,8 @@ class Archive:
         """
         with self._ledger_transaction():
             self.fills_to_book = self._ledger.book_tail()
-            gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM hole")}
-            more = self.fills_to_book > 0 or self._ledger.take_legs_forward(() if over_gaps else gaps)
+            gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM fill_gap")}
+            more = self.fills_to_book > 0 or self._ledger.catch_up(() if over_gaps else gaps)
         return more
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
@@ -187,12 +193,13 @@ class Archive:
         return self.connection.execute(behind).fetchone() is None
 
     def note_read(self, product_type: ProductType, until_ms: int) -> None:
+        """Store the time (Unix ms) up to which fills were read."""
         with transaction(self.connection):
-            self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+            note_rows_read(self.connection, ReadKind.FILL, product_type, until_ms)
 
-    def read_until(self, product_type: ProductType) -> int:
-        """Return the time (Unix ms) up to which fills were read, except for gaps; 0 before the first read."""
-        return fills_read_until(self.connection, product_type) or 0
+    def read_until(self, kind: ReadKind, product_type: ProductType) -> int | None:
+        """Return the time (Unix ms) up to which rows were read, except for gaps; None before the first read."""
+        return rows_read_until(self.connection, kind, product_type)
 
     def known_from(self, product_type: ProductType) -> int:
         """Return the time (Unix ms) after the last lost fills; 0 if none are lost between others."""
@@ -211,10 +218,6 @@ class Archive:
         """Archive closed positions, each once; `until` (Unix ms) means that all up to then are read."""
         with transaction(self.connection):
             trip_funding.keep_closed_positions(self.connection, product_type, positions, until)
-
-    def closed_positions_until(self, product_type: ProductType) -> int | None:
-        """Return the time (Unix ms) up to which closed positions are read; None if none are."""
-        return trip_funding.closed_positions_until(self.connection, product_type)
 
     def add_equity(self, product_types: Sequence[ProductType], *samples: EquitySample) -> None:
         """Archive equity samples, oldest first; once an hour old samples are thinned."""

@@ -18,11 +18,10 @@ from itertools import count, takewhile
 from typing import Final, NamedTuple, TypeAlias
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, price_near
-from tradetui.desk.archive.coverage import NO_END, BillCoverage, TimeSpan
+from tradetui.desk.archive.coverage import NO_END, BillCoverage, ReadKind, TimeSpan, rows_read_until
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
-    fills_read_until,
     first_quarter_before,
     has_booked_fills,
     settles_in,
@@ -335,7 +334,7 @@ class BillsRead:
                 read_from = max([coverage.since, *(gap.until + 1 for gap in coverage.gaps)])
                 earlier = first_quarter_before(connection, product_type, read_from)
                 first_fill = read_from if earlier is None else earlier
-            fills_until = fills_read_until(connection, product_type)
+            fills_until = rows_read_until(connection, ReadKind.FILL, product_type)
             self._extents.append(_ReadExtent(product_type, coverage, first_fill, fills_until))
 
     def hold(self, since: int, until: int, coin: str) -> bool:
@@ -355,8 +354,8 @@ class BillsRead:
 
 def bills_behind(connection: sqlite3.Connection, product_type: ProductType, until: int) -> bool:
     """Whether fills were read further than bills and a settlement up to `until` (Unix ms) may have come since."""
-    read_until = bill_coverage(connection, product_type).until
-    fills_until = fills_read_until(connection, product_type)
+    read_until = rows_read_until(connection, ReadKind.BILL, product_type)
+    fills_until = rows_read_until(connection, ReadKind.FILL, product_type)
     if read_until is None or fills_until is None:
         return False
     end = min(until, fills_until - READ_LATELY_MS)

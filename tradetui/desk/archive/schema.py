@@ -16,11 +16,25 @@ _RECORD_TABLES: Final = f"""
     CREATE UNIQUE INDEX record_by_id ON record (kind, product_type, id);
     CREATE INDEX record_by_time ON record (kind, time, ordinal, product_type);
     CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type, {ORDER_ID_TEXT});
-    CREATE TABLE hole (
-        product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, PRIMARY KEY (product_type, cursor)
-    )
+    CREATE TABLE fill_gap (
+        product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, refused_ms INTEGER NOT NULL DEFAULT 0,
+        refusal TEXT NOT NULL DEFAULT '', PRIMARY KEY (product_type, cursor)
+    );
+    CREATE TABLE lost_fills (
+        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
+    ) WITHOUT ROWID;
+    CREATE TABLE rows_read (
+        kind TEXT NOT NULL, product_type TEXT NOT NULL, since INTEGER, until INTEGER, refusal TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (kind, product_type)
+    ) WITHOUT ROWID
     """
-"""Fills and trigger orders as received (`body`), and the fills below which older ones are still to be read (`hole`).
+"""Fills and trigger orders as received (`body`), and what is missing of them.
+
+`fill_gap` holds the gaps that are still to be read: fills older than the fill `cursor`, back to `until`. If a request
+for a gap was refused, `refused_ms` and `refusal` say when and why. `lost_fills` holds the periods whose fills were not
+read while the exchange kept them; a period since 0 is the time before the oldest fill that it still returned.
+`rows_read` is the period whose fills, bills or closed positions are read, and why a read was refused. All times are
+Unix ms; the end of a period of lost fills is not included.
 
 A search for ids reads only the index by symbol, which is a sixth of the size of the rows. An index of its own would
 make each write more than a tenth slower.
@@ -59,7 +73,6 @@ _LEDGER_TABLES: Final = f"""
         product_type TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL, mode TEXT NOT NULL,
         PRIMARY KEY (product_type, time, ordinal)
     ) WITHOUT ROWID;
-    CREATE TABLE ledger_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE ledger_start (
         product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, PRIMARY KEY (product_type, symbol, leg)
     ) WITHOUT ROWID;
@@ -69,9 +82,9 @@ _LEDGER_TABLES: Final = f"""
 """The fills' results: sums by quarter-hour, closing orders, each leg's state with its last applied fill (`ledger_leg`),
 ended trips with the leg's state after them, and the changes of position mode (`ledger_mode`).
 
-`ledger_read` is the time up to which fills were read. `ledger_start` lists the legs that held nothing before the first
-fill. `ledger_mark` is the last row of `record` whose fill is booked; later ones are booked before results are read.
-`incomplete_fills` counts fills without their fee or profit.
+`ledger_start` lists the legs that held nothing before the first fill. `ledger_mark` is the last row of `record` whose
+fill is booked; later ones are booked before results are read. `incomplete_fills` counts fills without their fee or
+profit.
 """
 _EVENT_TABLES: Final = """
     CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);
@@ -125,15 +138,12 @@ _BILL_TABLES: Final = """
         quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, coin TEXT NOT NULL,
         amount TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, coin)
     ) WITHOUT ROWID;
-    CREATE TABLE bill_read (
-        product_type TEXT PRIMARY KEY, since INTEGER, until INTEGER, refusal TEXT NOT NULL
-    ) WITHOUT ROWID;
     CREATE TABLE bill_gap (
         product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL,
         PRIMARY KEY (product_type, since, until)
     ) WITHOUT ROWID
     """
-"""Bills; funding by quarter-hour; the period whose bills are read, or why none are; the gaps in it."""
+"""Bills; funding by quarter-hour; the gaps in the period whose bills are read."""
 _SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
         by_symbol INTEGER NOT NULL, first INTEGER NOT NULL, beyond INTEGER NOT NULL, groups TEXT NOT NULL,
@@ -149,28 +159,11 @@ _CLOSED_POSITION_TABLES: Final = """
         product_type TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL, closed INTEGER NOT NULL,
         opened INTEGER NOT NULL, funding TEXT NOT NULL, net TEXT,
         PRIMARY KEY (product_type, symbol, side, closed, opened)
-    ) WITHOUT ROWID;
-    CREATE TABLE closed_position_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
-    """
-"""Closed positions by the time they ended, and the time up to which those of a product type are read."""
-_LOST_FILLS_TABLE: Final = """
-    CREATE TABLE lost_fills (
-        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
     ) WITHOUT ROWID
     """
-"""Periods (Unix ms, the end not included) whose fills were not read while the exchange kept them.
+"""Closed positions by the time they ended."""
 
-A period since 0 is the time before the oldest fill that it still returned.
-"""
-_REFUSED_HOLES_TABLE: Final = """
-    CREATE TABLE refused_hole (
-        product_type TEXT NOT NULL, cursor TEXT NOT NULL, at_ms INTEGER NOT NULL, reason TEXT NOT NULL,
-        PRIMARY KEY (product_type, cursor)
-    ) WITHOUT ROWID
-    """
-"""Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
-
-ARCHIVE_VERSION: Final = 17
+ARCHIVE_VERSION: Final = 18
 ARCHIVE_SCHEMA: Final = ";".join(
     (
         _RECORD_TABLES,
@@ -181,7 +174,5 @@ ARCHIVE_SCHEMA: Final = ";".join(
         _BILL_TABLES,
         _SPAN_TABLES,
         _CLOSED_POSITION_TABLES,
-        _LOST_FILLS_TABLE,
-        _REFUSED_HOLES_TABLE,
     )
 )

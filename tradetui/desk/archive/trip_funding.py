@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
+from tradetui.desk.archive.coverage import ReadKind, note_rows_read
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import RUNNING_TRIP, Trip, trip_path
@@ -57,18 +58,7 @@ def keep_closed_positions(
         ],
     )
     if until is not None:
-        connection.execute(
-            "INSERT OR REPLACE INTO closed_position_read (product_type, until) VALUES (?, ?)",
-            (str(product_type), until),
-        )
-
-
-def closed_positions_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
-    """Return the time (Unix ms) up to which closed positions are read; None if none are."""
-    row = connection.execute(
-        "SELECT until FROM closed_position_read WHERE product_type = ?", (product_type,)
-    ).fetchone()
-    return None if row is None else int(row[0])
+        note_rows_read(connection, ReadKind.CLOSED_POSITION, product_type, until)
 
 
 def reported_trip(

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
+from tradetui.desk.archive.coverage import BillCoverage, ReadKind, TimeSpan
 from tradetui.desk.feeds.archive_writing import refuse_unreadable
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import exchange_errors, gather_reads
@@ -185,7 +185,7 @@ class ClosedPositionHistory:
 
     async def attach(self, archive: Archive) -> None:
         """Take from this archive up to when closed positions are read, and keep them there from now on."""
-        self._until = await self._disk.run(archive.closed_positions_until, self.product_type)
+        self._until = await self._disk.run(archive.read_until, ReadKind.CLOSED_POSITION, self.product_type)
         self._archive = archive
 
     def is_due(self, now: float) -> bool:

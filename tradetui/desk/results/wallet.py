@@ -16,8 +16,8 @@ from typing import Final, Literal, NamedTuple
 
 from tradetui.desk.archive.archive_rows import distinct_texts
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, transfers
-from tradetui.desk.archive.coverage import BillCoverage, TimeSpan
-from tradetui.desk.archive.ledger.missing_fills import fills_read_until, first_quarter_before, missing_spans, were_read
+from tradetui.desk.archive.coverage import BillCoverage, ReadKind, TimeSpan, rows_read_until
+from tradetui.desk.archive.ledger.missing_fills import first_quarter_before, missing_spans, were_read
 from tradetui.desk.archive.ledger.quarter_hours import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, day_groups
 from tradetui.desk.results.sums import ResultLine
@@ -168,7 +168,7 @@ def _wallets_of(connection: sqlite3.Connection, query: ResultQuery) -> list[_Wal
     all_wallets = []
     for product_type in query.product_types:
         coverage = bill_coverage(connection, product_type)
-        fills_until = fills_read_until(connection, product_type)
+        fills_until = rows_read_until(connection, ReadKind.FILL, product_type)
         if coverage.until is None and not were_read(connection, product_type):
             continue
         if coverage.until is None or fills_until is None:

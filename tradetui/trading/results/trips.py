@@ -304,18 +304,26 @@ class ResultSums:
         """Profit after fees, before funding."""
         return self.gross + self.fees
 
-    def book(self, booking: CoinBooking) -> None:
-        self._book(booking, 1)
+    def book(self, booking: CoinBooking, sign: Literal[1, -1] = 1) -> None:
+        """Add a booking, or with -1 take it out."""
+        self.gross += sign * booking.gross
+        self.fees += sign * booking.fees
+        self.volume += sign * booking.volume
+        self.gross_in_usd += sign * booking.gross_in_usd
+        self.fees_in_usd += sign * booking.fees_in_usd
+        self.incomplete_fills += sign * booking.incomplete_fills
 
-    def unbook(self, booking: CoinBooking) -> None:
-        self._book(booking, -1)
-
-    def count_order(self, result: Decimal, in_usd: Decimal) -> None:
-        """Count a closing order by its profit and own fees: positive is won, negative is lost."""
-        self._count_order(result, in_usd, 1)
-
-    def uncount_order(self, result: Decimal, in_usd: Decimal) -> None:
-        self._count_order(result, in_usd, -1)
+    def count_order(self, result: Decimal, in_usd: Decimal, sign: Literal[1, -1] = 1) -> None:
+        """Count a closing order by its profit and own fees: positive is won, negative is lost; -1 takes it out."""
+        self.trades += sign
+        if result > ZERO:
+            self.wins += sign
+            self.won += sign * result
+            self.won_in_usd += sign * in_usd
+        elif result < ZERO:
+            self.losses += sign
+            self.lost += sign * result
+            self.lost_in_usd += sign * in_usd
 
     def add(self, other: ResultSums) -> None:
         self.gross += other.gross
@@ -345,22 +353,3 @@ class ResultSums:
             lost=self.lost * rate,
             incomplete_fills=self.incomplete_fills,
         )
-
-    def _book(self, booking: CoinBooking, sign: Literal[1, -1]) -> None:
-        self.gross += sign * booking.gross
-        self.fees += sign * booking.fees
-        self.volume += sign * booking.volume
-        self.gross_in_usd += sign * booking.gross_in_usd
-        self.fees_in_usd += sign * booking.fees_in_usd
-        self.incomplete_fills += sign * booking.incomplete_fills
-
-    def _count_order(self, result: Decimal, in_usd: Decimal, sign: Literal[1, -1]) -> None:
-        self.trades += sign
-        if result > ZERO:
-            self.wins += sign
-            self.won += sign * result
-            self.won_in_usd += sign * in_usd
-        elif result < ZERO:
-            self.losses += sign
-            self.lost += sign * result
-            self.lost_in_usd += sign * in_usd

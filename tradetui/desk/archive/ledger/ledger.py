@@ -1,10 +1,13 @@
 """The ledger of an archive's fills counts each fill once, in whatever order fills come and even if they repeat.
 
-Fills that are not booked yet are the tail. Archiving a fill writes no more than the fill; the tail is booked, with a
-mark of the last booked row, before the ledger is read. Sums by quarter-hour change with every fill. Results that depend
-on the order of fills (which of them close in one-way mode, round trips) are kept by leg: the next fill in time is added
-to the leg's state. A late fill sends its leg back to the last flat point before it, and the leg is recomputed from
-there.
+- Tail: the archived fills that are not booked yet. Archiving a fill writes no more than the fill. The tail is booked,
+  with a mark of the last booked row, before the ledger is read.
+- Sums by quarter-hour: they change with every booked fill, in any order.
+- State of a leg: what depends on the order of fills (which of them close in one-way mode, round trips). The next fill
+  in time is applied to it.
+- Flat point: a fill after which a leg held nothing. The state there is stored with the round trip that ended.
+- Rewinding: a late fill takes its leg back to the last flat point before it, and undoes what came after.
+- Behind: a leg whose later fills wait to be applied again, because it was rewound.
 """
 
 from __future__ import annotations
@@ -12,11 +15,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, partial
-from typing import Final
+from typing import Final, Literal
 
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
 from tradetui.desk.archive.ledger.quarter_hours import (
@@ -31,10 +34,9 @@ from tradetui.desk.archive.ledger.quarter_hours import (
     read_booked_fill,
 )
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.booking import CoinBooking, LegKey
+from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.trips import (
-    ResultSums,
     RunningLeg,
     Trip,
     leg_as_json,
@@ -55,8 +57,8 @@ _OF_LEG: Final = "product_type = ? AND symbol = ? AND leg = ?"
 
 
 @dataclass(slots=True)
-class _KeptLeg:
-    """A leg's state, its last applied fill, and whether later fills wait to be applied."""
+class _LegState:
+    """A leg's state, its last applied fill, and whether it is behind."""
 
     leg: RunningLeg
     applied: Instant
@@ -69,7 +71,7 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._quarters = ChangedQuarters(connection)
-        self._legs: dict[LegKey, _KeptLeg] = {}
+        self._legs: dict[LegKey, _LegState] = {}
         self._changed_legs: set[LegKey] = set()
         self._modes = PositionModes(connection)
         self._ends_of_lost_fills = cache(partial(ends_of_lost_fills, connection))
@@ -118,12 +120,9 @@ class Ledger:
             _log.warning("results lack %s that this version cannot read", unread)
         self._book_new(fills)
         is_full = row_count == ROWS_A_STEP
-        self.set_mark(reached if is_full else last_rowid)
-        return int(last_rowid) - reached if is_full else 0
-
-    def set_mark(self, booked_rowid: int) -> None:
-        """Store the row of the file up to which fills are booked."""
+        booked_rowid = reached if is_full else last_rowid
         self._connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (booked_rowid,))
+        return int(last_rowid) - reached if is_full else 0
 
     def _book_new(self, fills: Sequence[SequencedFill]) -> None:
         by_leg: defaultdict[LegKey, list[SequencedFill]] = defaultdict(list)
@@ -134,20 +133,25 @@ class Ledger:
             self._rebuild_modes(product_type)
         for key, sequenced_fills in by_leg.items():
             sequenced_fills.sort(key=lambda sequenced: sequenced.instant)
-            self._take_in(key, sequenced_fills)
+            first, state = sequenced_fills[0].instant, self._state(key)
+            if first <= state.applied:
+                self._rewind_to_change(key, first)
+            elif not state.behind:
+                for sequenced in sequenced_fills:
+                    self._apply(state, sequenced)
+                self._changed_legs.add(key)
 
     def replace(self, before: SequencedFill, after: SequencedFill) -> None:
         """Replace a fill that came again with other figures, if it was booked."""
-        for sums, booking in self._quarter_bookings(before):
-            sums.unbook(booking)
+        self._book(before, -1)
         self._book(after)
         if before.fill.terms.mode is not after.fill.terms.mode:
             self._rebuild_modes(after.fill.key.product_type)
         for key in {before.fill.key, after.fill.key}:
-            self._send_back(key, min(before.instant, after.instant))
+            self._rewind_to_change(key, min(before.instant, after.instant))
 
-    def take_legs_forward(self, waiting: Collection[str] = ()) -> bool:
-        """Recompute legs that are behind by one step; True if some still are.
+    def catch_up(self, waiting: Collection[str] = ()) -> bool:
+        """Apply the fills of legs that are behind, as many as one step allows; True if some legs still are behind.
 
         Legs of the product types in `waiting` stay as they are.
         """
@@ -162,8 +166,8 @@ class Ledger:
             if rows_at_most <= 0:
                 return True
             key = LegKey(ProductType(type_name), symbol, PositionSide(leg))
-            rows_at_most -= self._take_forward(key, rows_at_most)
-            if self._kept(key).behind:
+            rows_at_most -= self._catch_up(key, rows_at_most)
+            if self._state(key).behind:
                 return True
         return False
 
@@ -176,87 +180,74 @@ class Ledger:
             "INSERT OR REPLACE INTO ledger_leg"
             " (product_type, symbol, leg, state, applied_time, applied_ordinal, behind) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                (*kept.leg.key, dump_json(leg_as_json(kept.leg)), *kept.applied, kept.behind)
-                for kept in map(self._legs.__getitem__, self._changed_legs)
+                (*state.leg.key, dump_json(leg_as_json(state.leg)), *state.applied, state.behind)
+                for state in map(self._legs.__getitem__, self._changed_legs)
             ],
         )
         self._changed_legs.clear()
 
-    def _book(self, sequenced: SequencedFill) -> None:
-        for sums, booking in self._quarter_bookings(sequenced):
-            sums.book(booking)
-
-    def _quarter_bookings(self, sequenced: SequencedFill) -> Iterator[tuple[ResultSums, CoinBooking]]:
-        """Yield the bookings of a fill, one per coin, with the sums of its quarter-hour; change these at once."""
+    def _book(self, sequenced: SequencedFill, sign: Literal[1, -1] = 1) -> None:
+        """Add a fill to the sums of its quarter-hour, or with -1 take it out."""
         quarter = quarter_of(sequenced.instant.time)
         for booking in sequenced.fill.bookings():
-            yield self._quarters.sums(QuarterKey(quarter, *sequenced.fill.key, booking.coin)), booking
+            self._quarters.sums(QuarterKey(quarter, *sequenced.fill.key, booking.coin)).book(booking, sign)
 
-    def _kept(self, key: LegKey) -> _KeptLeg:
-        kept = self._legs.get(key)
-        if kept is None:
+    def _state(self, key: LegKey) -> _LegState:
+        state = self._legs.get(key)
+        if state is None:
             row = self._connection.execute(
                 f"SELECT state, applied_time, applied_ordinal, behind FROM ledger_leg WHERE {_OF_LEG}", key
             ).fetchone()
             if row is None:
-                kept = _KeptLeg(self._first_state(key), BEFORE_ALL, behind=False)
+                state = _LegState(self._first_state(key), BEFORE_ALL, behind=False)
             else:
-                kept = _KeptLeg(leg_from_json(key, load_json(row[0])), Instant(row[1], row[2]), bool(row[3]))
-            self._legs[key] = kept
-        return kept
+                state = _LegState(leg_from_json(key, load_json(row[0])), Instant(row[1], row[2]), bool(row[3]))
+            self._legs[key] = state
+        return state
 
-    def _take_in(self, key: LegKey, fills: list[SequencedFill]) -> None:
-        kept = self._kept(key)
-        if fills[0].instant <= kept.applied:
-            self._send_back(key, fills[0].instant)
-        elif not kept.behind:
-            for sequenced in fills:
-                self._apply(kept, sequenced)
-            self._changed_legs.add(key)
-
-    def _send_back(self, key: LegKey, instant: Instant) -> None:
-        """Send a leg back before a fill that came late or changed."""
-        kept = self._kept(key)
-        self._go_back(key, instant)
-        if kept.applied == BEFORE_ALL and kept.leg.proven:
+    def _rewind_to_change(self, key: LegKey, instant: Instant) -> None:
+        """Rewind a leg to before a fill that came late or changed."""
+        state = self._state(key)
+        self._rewind(key, instant)
+        if state.applied == BEFORE_ALL and state.leg.proven:
             # The proof was made with the fills known then.
             self._connection.execute(f"DELETE FROM ledger_start WHERE {_OF_LEG}", key)
-            kept.leg = self._first_state(key)
+            state.leg = self._first_state(key)
 
-    def _apply(self, kept: _KeptLeg, sequenced: SequencedFill) -> None:
-        leg, (instant, fill) = kept.leg, sequenced
+    def _apply(self, state: _LegState, sequenced: SequencedFill) -> None:
+        leg, (instant, fill) = state.leg, sequenced
         ended: tuple[Trip, ...] = ()
-        if self._modes.changed_between(leg.key.product_type, kept.applied, instant):
+        if self._modes.changed_between(leg.key.product_type, state.applied, instant):
             ended = leg.flatten()
-        elif any(kept.applied.time < end <= instant.time for end in self._ends_of_lost_fills(leg.key.product_type)):
+        elif any(state.applied.time < end <= instant.time for end in self._ends_of_lost_fills(leg.key.product_type)):
             ended, leg.proven = leg.flatten(), False
         outcome = leg.add(fill)
-        kept.applied = instant
+        state.applied = instant
         if outcome.closing is not None:
             self._orders.add(sequenced, outcome.closing)
         ended += outcome.ended
         if ended:
-            state = dump_json(leg_as_json(leg))
+            state_after = dump_json(leg_as_json(leg))
             self._connection.executemany(
                 "INSERT INTO ledger_trip (product_type, symbol, leg, closed_time, closed_ordinal, number, last_time,"
                 " body, state_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (*leg.key, *instant, number, trip.last_ms, dump_json(trip_as_json(trip)), state)
+                    (*leg.key, *instant, number, trip.last_ms, dump_json(trip_as_json(trip)), state_after)
                     for number, trip in enumerate(ended)
                 ],
             )
 
     def break_legs(self, product_type: ProductType, known_from: int) -> None:
-        """Recompute legs from a time (Unix ms) before which fills are lost: their sizes then are unknown."""
+        """Rewind legs to a time (Unix ms) before which fills are lost: their sizes then are unknown."""
         self._ends_of_lost_fills.cache_clear()
-        self._go_back_to(product_type, Instant(known_from, ""))
+        self._rewind_all(product_type, Instant(known_from, ""))
 
-    def _go_back(self, key: LegKey, instant: Instant) -> None:
-        """Send a leg back to the last flat point before an instant; later results are undone."""
-        kept = self._kept(key)
+    def _rewind(self, key: LegKey, instant: Instant) -> None:
+        """Take a leg back to the last flat point before an instant; later results are undone."""
+        state = self._state(key)
         self._changed_legs.add(key)
-        kept.behind = True
-        if instant > kept.applied:
+        state.behind = True
+        if instant > state.applied:
             return
         while True:
             trip = self._connection.execute(
@@ -275,15 +266,15 @@ class Ledger:
         self._connection.execute(
             f"DELETE FROM ledger_trip WHERE {_OF_LEG} AND (closed_time, closed_ordinal) > (?, ?)", (*key, *flat)
         )
-        kept.leg = self._first_state(key) if trip is None else leg_from_json(key, load_json(trip[2]))
-        kept.applied = flat
+        state.leg = self._first_state(key) if trip is None else leg_from_json(key, load_json(trip[2]))
+        state.applied = flat
 
     def _first_state(self, key: LegKey) -> RunningLeg:
         start = f"SELECT 1 FROM ledger_start WHERE {_OF_LEG}"
         return RunningLeg.flat(key, proven=self._connection.execute(start, key).fetchone() is not None)
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
-        """Compare the legs with the sizes the exchange reported at a time; True if a leg is recomputed for it.
+        """Compare the legs with the sizes the exchange reported at a time; True if a leg was rewound for it.
 
         `held` are sizes by symbol and by whether they are long. No fill may be missing. A leg with a fill near that
         time is not compared, because the reported size may not include that fill yet.
@@ -301,11 +292,11 @@ class Ledger:
         return anew
 
     def _prove_start(self, key: LegKey, reported: Decimal) -> bool:
-        """Compare a leg with its reported size, negative if short; True if it is recomputed.
+        """Compare a leg with its reported size, negative if short; True if it was rewound.
 
         If its fills alone add up to that size, nothing was held before the first of them.
         """
-        leg = self._kept(key).leg
+        leg = self._state(key).leg
         if leg.proven or (leg.size if leg.long else -leg.size) != reported:
             return False
         if self._sum_of_fills(leg) == reported:
@@ -314,7 +305,7 @@ class Ledger:
             change = f"DELETE FROM ledger_start WHERE {_OF_LEG}"
         if not self._connection.execute(change, key).rowcount:
             return False
-        self._go_back(key, BEFORE_ALL)
+        self._rewind(key, BEFORE_ALL)
         return True
 
     def _sum_of_fills(self, leg: RunningLeg) -> Decimal:
@@ -325,13 +316,13 @@ class Ledger:
         net_sizes = ((long, Decimal(opened) - Decimal(closed)) for long, opened, closed in (*ended, *running))
         return sum((size if long else -size for long, size in net_sizes), ZERO)
 
-    def _take_forward(self, key: LegKey, rows_at_most: int) -> int:
+    def _catch_up(self, key: LegKey, rows_at_most: int) -> int:
         """Apply the next fills of a leg that is behind; return how many rows were read."""
-        kept = self._kept(key)
+        state = self._state(key)
         rows = self._connection.execute(
             "SELECT product_type, time, ordinal, body FROM record WHERE kind = 'fill' AND symbol = ?"
             " AND (time, ordinal) > (?, ?) ORDER BY time, ordinal, product_type LIMIT ?",
-            (key.symbol, *kept.applied, rows_at_most),
+            (key.symbol, *state.applied, rows_at_most),
         )
         count = 0
         for product_type, time, ordinal, body in rows:
@@ -339,25 +330,25 @@ class Ledger:
             instant = Instant(time, ordinal)
             fill = read_booked_fill(product_type, body, time) if product_type == key.product_type else None
             if fill is not None and fill.key == key:
-                self._apply(kept, SequencedFill(instant, fill))
-            elif instant > kept.applied:
-                kept.applied = instant
-        kept.behind = count == rows_at_most
+                self._apply(state, SequencedFill(instant, fill))
+            elif instant > state.applied:
+                state.applied = instant
+        state.behind = count == rows_at_most
         self._changed_legs.add(key)
         return count
 
     def _rebuild_modes(self, product_type: ProductType) -> None:
-        """Read the changes of position mode again; legs go back to the first change that was not known."""
+        """Read the changes of position mode again; legs are rewound to the first change that was not known."""
         first_change = self._modes.rebuild(product_type)
         if first_change is not None:
-            self._go_back_to(product_type, first_change)
+            self._rewind_all(product_type, first_change)
 
-    def _go_back_to(self, product_type: ProductType, instant: Instant) -> None:
-        """Send back every leg of a product type that has applied a fill at or after an instant."""
+    def _rewind_all(self, product_type: ProductType, instant: Instant) -> None:
+        """Rewind every leg of a product type that has applied a fill at or after an instant."""
         self._write_legs()
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND (applied_time, applied_ordinal) >= (?, ?)",
             (str(product_type), *instant),
         ).fetchall()
         for symbol, leg in legs:
-            self._go_back(LegKey(product_type, symbol, PositionSide(leg)), instant)
+            self._rewind(LegKey(product_type, symbol, PositionSide(leg)), instant)

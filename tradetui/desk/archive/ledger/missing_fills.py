@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage
-from tradetui.desk.archive.coverage import HOUR_MS
+from tradetui.desk.archive.coverage import HOUR_MS, ReadKind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.wire.product_types import ProductType
 
@@ -65,36 +65,30 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int, *, is_over: bool 
     lost = "SELECT product_type, since, until FROM lost_fills WHERE since > 0"
     for product_type, since, until in connection.execute(lost):
         spans.append(MissingSpan(ProductType(product_type), since, until - 1, is_lost=True))
-    read = "SELECT product_type, until FROM ledger_read WHERE until < ?"
-    for product_type, read_until in connection.execute(read, (now_ms,)):
+    read = "SELECT product_type, until FROM rows_read WHERE kind = ? AND until < ?"
+    for product_type, read_until in connection.execute(read, (ReadKind.FILL, now_ms)):
         spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
     return [span for span in spans if is_over or not span.is_recent]
 
 
 def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
     """Return the unread gaps between fills and before all of them."""
-    holes = connection.execute(
-        "SELECT product_type, cursor, until, coalesce(at_ms, 0), coalesce(reason, '')"
-        " FROM hole LEFT JOIN refused_hole USING (product_type, cursor)"
-    )
+    gaps = connection.execute("SELECT product_type, cursor, until, refused_ms, refusal FROM fill_gap")
     spans = []
-    for product_type, cursor, until, refused_ms, refusal in holes:
+    for product_type, cursor, until, refused_ms, refusal in gaps:
         newest_ms = fill_time(connection, product_type, cursor)
-        span = MissingSpan(ProductType(product_type), until or 0, now_ms if newest_ms is None else newest_ms)
-        spans.append(span._replace(cursor=cursor, refused_ms=refused_ms, refusal=refusal))
+        newest_ms = now_ms if newest_ms is None else newest_ms
+        spans.append(MissingSpan(ProductType(product_type), until or 0, newest_ms, False, cursor, refused_ms, refusal))
     return spans
 
 
 def keep_refusals(
     connection: sqlite3.Connection, product_type: ProductType, refusals: Mapping[str, str], at_ms: int
 ) -> None:
-    """Store which holes (by cursor) were requested in vain and why, and delete the entries of closed holes."""
-    connection.execute(
-        "DELETE FROM refused_hole WHERE (product_type, cursor) NOT IN (SELECT product_type, cursor FROM hole)"
-    )
+    """Store which gaps (by cursor) were requested in vain, and why."""
     connection.executemany(
-        "INSERT OR REPLACE INTO refused_hole (product_type, cursor, at_ms, reason) VALUES (?, ?, ?, ?)",
-        [(str(product_type), cursor, at_ms, refusal) for cursor, refusal in refusals.items()],
+        "UPDATE fill_gap SET refused_ms = ?, refusal = ? WHERE product_type = ? AND cursor = ?",
+        [(at_ms, refusal, str(product_type), cursor) for cursor, refusal in refusals.items()],
     )
 
 
@@ -168,16 +162,10 @@ def has_booked_fills(connection: sqlite3.Connection, product_type: ProductType) 
     return connection.execute(leg, (product_type,)).fetchone() is not None
 
 
-def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
-    """Return the time (Unix ms) up to which fills of a product type were read; None before the first read."""
-    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (product_type,)).fetchone()
-    return None if row is None else row[0]
-
-
 def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
     """Whether fills of a product type were ever read; before that is stored, archived fills show it."""
     row = connection.execute(
-        "SELECT 1 FROM ledger_read WHERE product_type = :product_type UNION ALL"
+        "SELECT 1 FROM rows_read WHERE kind = 'fill' AND product_type = :product_type UNION ALL"
         " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = :product_type LIMIT 1",
         {"product_type": product_type},
     ).fetchone()

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
@@ -236,10 +236,6 @@ _OF_LEG: Final = "FROM ledger_order WHERE product_type = :product_type AND symbo
 _SELECT: Final = f"SELECT coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd {_OF_LEG}"
 _LAST_FILL_AFTER: Final = " AND last_time >= :time AND (last_time, last_ordinal) > (:time, :ordinal)"
 """The first comparison lets SQLite use the index by time; the second leaves out fills of that millisecond."""
-_REPLACE: Final = (
-    "INSERT OR REPLACE INTO ledger_order (product_type, symbol, leg, order_id, coin, first_time, first_ordinal,"
-    " last_time, last_ordinal, profit, fees, in_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
 
 
 @dataclass(slots=True)
@@ -257,10 +253,6 @@ class ClosingOrder:
     fees: Decimal = ZERO
     in_usd: Decimal = ZERO
 
-    @property
-    def result(self) -> Decimal:
-        return self.profit + self.fees
-
 
 class ClosingOrders:
     """Stores closing orders in the archive and counts them in `quarters`; called within a transaction."""
@@ -271,18 +263,26 @@ class ClosingOrders:
 
     def add(self, sequenced: SequencedFill, closing: Closing) -> None:
         instant, fill = sequenced
-        order = self._find(fill.key, fill.order_id)
-        if order is None:
+        row = self._connection.execute(
+            f"{_SELECT} AND order_id = :order_id", {**fill.key._asdict(), "order_id": fill.order_id}
+        ).fetchone()
+        if row is None:
             order = ClosingOrder(fill.coin, first=instant, last=instant)
         else:
-            self._quarter_sums(fill.key, order).uncount_order(order.result, order.in_usd)
+            order = _order_of(row)
+            self._count(fill.key, order, -1)
         order.last = instant
         order.profit += closing.profit
         order.fees += closing.fees
         if fill.inverse:
             order.in_usd += (closing.profit + closing.fees) * fill.price
-        self._quarter_sums(fill.key, order).count_order(order.result, order.in_usd)
-        self._keep(fill.key, fill.order_id, order)
+        self._count(fill.key, order)
+        amounts = (str(order.profit), str(order.fees), str(order.in_usd))
+        self._connection.execute(
+            "INSERT OR REPLACE INTO ledger_order (product_type, symbol, leg, order_id, coin, first_time, first_ordinal,"
+            " last_time, last_ordinal, profit, fees, in_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*fill.key, fill.order_id, order.coin, *order.first, *order.last, *amounts),
+        )
 
     def after(self, key: LegKey, flat: Instant) -> Iterator[ClosingOrder]:
         """Yield the orders of a leg whose last fill is after an instant."""
@@ -291,22 +291,13 @@ class ClosingOrders:
     def undo_after(self, key: LegKey, flat: Instant) -> None:
         """Delete the orders of a leg whose last fill is after an instant, and remove them from their quarter-hours."""
         for order in self.after(key, flat):
-            self._quarter_sums(key, order).uncount_order(order.result, order.in_usd)
+            self._count(key, order, -1)
         self._connection.execute(f"DELETE {_OF_LEG}{_LAST_FILL_AFTER}", key._asdict() | flat._asdict())
 
-    def _find(self, key: LegKey, order_id: str) -> ClosingOrder | None:
-        row = self._connection.execute(
-            f"{_SELECT} AND order_id = :order_id", {**key._asdict(), "order_id": order_id}
-        ).fetchone()
-        return None if row is None else _order_of(row)
-
-    def _keep(self, key: LegKey, order_id: str, order: ClosingOrder) -> None:
-        amounts = (str(order.profit), str(order.fees), str(order.in_usd))
-        self._connection.execute(_REPLACE, (*key, order_id, order.coin, *order.first, *order.last, *amounts))
-
-    def _quarter_sums(self, key: LegKey, order: ClosingOrder) -> ResultSums:
-        """Return the sums of the quarter-hour in which an order counts, that of its last fill."""
-        return self._quarters.sums(QuarterKey(quarter_of(order.last.time), *key, order.coin))
+    def _count(self, key: LegKey, order: ClosingOrder, sign: Literal[1, -1] = 1) -> None:
+        """Count an order in the quarter-hour of its last fill, or with -1 take it out."""
+        sums = self._quarters.sums(QuarterKey(quarter_of(order.last.time), *key, order.coin))
+        sums.count_order(order.profit + order.fees, order.in_usd, sign)
 
 
 def _order_of(row: tuple[str, int, str, int, str, str, str, str]) -> ClosingOrder:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.coverage import Gap
+from tradetui.desk.archive.coverage import Gap, ReadKind
 from tradetui.desk.feeds.archive_writing import LedgerUpkeep, UndecodablePages, WriteBuffer, refuse_unreadable
 from tradetui.desk.feeds.polling.multi_product import ProductPart, symbols_of
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
@@ -113,7 +113,7 @@ class FillHistory:
         async with self._turn:
             kept = await self._disk.run(archive.rows.newest, FuturesFill, self.product_type, KEPT)
             missing = await self._disk.run(archive.gaps, self.product_type)
-            read_until = await self._disk.run(archive.read_until, self.product_type)
+            read_until = await self._disk.run(archive.read_until, ReadKind.FILL, self.product_type) or 0
             if kept:
                 self._join_archive(kept, missing, read_until)
             known = {gap.cursor for gap in self.gaps}
