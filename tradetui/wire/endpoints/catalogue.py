@@ -6,6 +6,7 @@ Client, sandbox, budget, `show` and doctor read it; none of them repeats it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -14,292 +15,191 @@ from tradetui.wire.models import api_key, futures, futures_accounts, public, rev
 from tradetui.wire.requests.parameter import Count
 from tradetui.wire.requests.request import Request
 
+_ONE: Final = RateLimit(1)
+_FIVE: Final = RateLimit(5)
+_TEN: Final = RateLimit(10)
+_TWENTY: Final = RateLimit(20)
 
-def _pages(
+
+def _paged(
+    name: str,
+    path: str,
     request: type[Request[Any]],
+    law: RowLaw,
     cursor: str,
     rows_key: str | None,
     *,
     row_field: str = "orderId",
     first: str | None = None,
-) -> PageRule:
-    """Make the rule of pages whose size is the request's parameter `limit`; the arguments are fields of `PageRule`."""
-    limit = request.parameters["limit"]
-    assert isinstance(limit, Count), f"the limit of {request.__name__} is no count of rows"
-    return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
+    limit: RateLimit = _TEN,
+    time_field: str = "c_time",
+) -> Endpoint:
+    """Make an endpoint with pages, whose size is its request's parameter `limit`."""
+    count = request.parameters["limit"]
+    assert isinstance(count, Count), f"the limit of {request.__name__} is no count of rows"
+    parameter: Final = "cursor" if cursor == "cursor" else "idLessThan"
+    page = PageRule(cursor, rows_key, count.default, count.maximum, count.capped, first, row_field, parameter)
+    return Endpoint(name, path, request, limit=limit, law=law, page=page, time_field=time_field)
 
 
-def _cursor_pages(request: type[Request[Any]]) -> PageRule:
-    """Make the rule of interface v3's pages: the payload names the cursor of the next one."""
-    return _pages(request, "cursor", "list")._replace(parameter="cursor")
-
-
-_PUBLIC: Final = RateLimit(20, scope="ip")
-_UNIFIED: Final = RateLimit(20)
+_public: Final = partial(Endpoint, limit=RateLimit(20, scope="ip"), signed=False)
+_unified: Final = partial(Endpoint, limit=_TWENTY)
+_unified_pages: Final = partial(_paged, cursor="cursor", rows_key="list", limit=_TWENTY, time_field="created_time")
+"""Interface v3's pages: the payload names the cursor of the next one."""
+_creation: Final = partial(Endpoint, method="POST", limit=_ONE)
 
 # The interface's own endpoints, in its order: the first is its endpoint 1.
 _THIRTEEN: Final = (
-    Endpoint(
-        name="copytrading.create_api_key",
-        method="POST",
-        path="/api/v2/copy/mix-trader/create-copy-api",
-        limit=RateLimit(1),
-        request=subaccounts.CreateCopyKeyRequest,
+    _creation(
+        "copytrading.create_api_key", "/api/v2/copy/mix-trader/create-copy-api", subaccounts.CreateCopyKeyRequest
     ),
-    Endpoint(
-        name="subaccounts.create_batch",
-        method="POST",
-        path="/api/v2/user/batch-create-subaccount-and-apikey",
-        limit=RateLimit(1),
-        request=subaccounts.CreateBatchRequest,
+    _creation(
+        "subaccounts.create_batch", "/api/v2/user/batch-create-subaccount-and-apikey", subaccounts.CreateBatchRequest
     ),
-    Endpoint(
-        name="spot.fills",
-        path="/api/v2/spot/trade/fills",
-        law=RowLaw.APPEND,
-        request=spot.SpotFillsRequest,
-        page=_pages(spot.SpotFillsRequest, "tradeId", None),
-        time_field="c_time",
-    ),
-    Endpoint(
-        name="broker.transfers",
-        path="/api/v2/broker/all-sub-deposit-withdrawal",
-        limit=RateLimit(5),
-        law=RowLaw.MUTABLE,
-        request=subaccounts.TransfersRequest,
-        page=_pages(subaccounts.TransfersRequest, "endId", "list", row_field="txId", first="1"),
+    _paged("spot.fills", "/api/v2/spot/trade/fills", spot.SpotFillsRequest, RowLaw.APPEND, "tradeId", None),
+    _paged(
+        "broker.transfers",
+        "/api/v2/broker/all-sub-deposit-withdrawal",
+        subaccounts.TransfersRequest,
+        RowLaw.MUTABLE,
+        "endId",
+        "list",
+        limit=_FIVE,
         time_field="ts",
+        row_field="txId",
+        first="1",
     ),
     Endpoint(
-        name="futures.reverse",
+        "futures.reverse",
+        "/api/v2/mix/order/click-backhand",
+        reversal.ReversalRequest,
         method="POST",
-        path="/api/v2/mix/order/click-backhand",
         limit=RateLimit(10, copy_trader=1),
-        request=reversal.ReversalRequest,
     ),
-    Endpoint(
-        name="futures.triggers",
-        path="/api/v2/mix/order/orders-plan-history",
-        law=RowLaw.MUTABLE,
-        request=futures.TriggerHistoryRequest,
-        page=_pages(futures.TriggerHistoryRequest, "endId", "entrustedList"),
+    _paged(
+        "futures.triggers",
+        "/api/v2/mix/order/orders-plan-history",
+        futures.TriggerHistoryRequest,
+        RowLaw.MUTABLE,
+        "endId",
+        "entrustedList",
+    ),
+    Endpoint("futures.accounts", "/api/v2/mix/account/accounts", futures_accounts.AccountListRequest),
+    _creation(
+        "broker.create_subaccount",
+        "/api/v2/broker/account/create-subaccount",
+        subaccounts.CreateSubaccountRequest,
         time_field="c_time",
     ),
-    Endpoint(
-        name="futures.accounts",
-        path="/api/v2/mix/account/accounts",
-        request=futures_accounts.AccountListRequest,
-    ),
-    Endpoint(
-        name="broker.create_subaccount",
-        method="POST",
-        path="/api/v2/broker/account/create-subaccount",
-        limit=RateLimit(1),
-        request=subaccounts.CreateSubaccountRequest,
-        time_field="c_time",
-    ),
-    Endpoint(
-        name="convert.history",
-        path="/api/v2/convert/convert-record",
-        law=RowLaw.APPEND,
-        request=spot.ConvertHistoryRequest,
-        page=_pages(spot.ConvertHistoryRequest, "endId", "dataList", row_field="id"),
+    _paged(
+        "convert.history",
+        "/api/v2/convert/convert-record",
+        spot.ConvertHistoryRequest,
+        RowLaw.APPEND,
+        "endId",
+        "dataList",
         time_field="ts",
+        row_field="id",
     ),
     Endpoint(
-        name="broker.subaccount_email",
-        path="/api/v2/broker/account/subaccount-email",
-        request=subaccounts.SubaccountEmailRequest,
+        "broker.subaccount_email",
+        "/api/v2/broker/account/subaccount-email",
+        subaccounts.SubaccountEmailRequest,
         time_field="c_time",
     ),
-    Endpoint(
-        name="spot.bills",
-        path="/api/v2/spot/account/bills",
-        law=RowLaw.APPEND,
-        request=spot.SpotBillsRequest,
-        page=_pages(spot.SpotBillsRequest, "billId", None),
-        time_field="c_time",
+    _paged("spot.bills", "/api/v2/spot/account/bills", spot.SpotBillsRequest, RowLaw.APPEND, "billId", None),
+    _paged(
+        "futures.pending_orders",
+        "/api/v2/mix/order/orders-pending",
+        futures.PendingOrdersRequest,
+        RowLaw.WHOLE,
+        "endId",
+        "entrustedList",
     ),
-    Endpoint(
-        name="futures.pending_orders",
-        path="/api/v2/mix/order/orders-pending",
-        law=RowLaw.WHOLE,
-        request=futures.PendingOrdersRequest,
-        page=_pages(futures.PendingOrdersRequest, "endId", "entrustedList"),
-        time_field="c_time",
-    ),
-    Endpoint(
-        name="futures.fills",
-        path="/api/v2/mix/order/fills",
-        law=RowLaw.APPEND,
-        request=futures.FuturesFillsRequest,
-        page=_pages(futures.FuturesFillsRequest, "tradeId", "fillList"),
-        time_field="c_time",
+    _paged(
+        "futures.fills", "/api/v2/mix/order/fills", futures.FuturesFillsRequest, RowLaw.APPEND, "tradeId", "fillList"
     ),
 )
 
 # Beyond the interface: the live exchange also has these endpoints, and the program works without them.
 _BEYOND: Final = (
     Endpoint(
-        name="futures.positions",
-        path="/api/v2/mix/position/all-position",
-        limit=RateLimit(5),
-        request=futures_accounts.PositionsRequest,
+        "futures.positions",
+        "/api/v2/mix/position/all-position",
+        futures_accounts.PositionsRequest,
+        limit=_FIVE,
         time_field="c_time",
     ),
-    Endpoint(
-        name="futures.order_detail",
-        path="/api/v2/mix/order/detail",
-        request=futures.OrderDetailRequest,
-        time_field="c_time",
+    Endpoint("futures.order_detail", "/api/v2/mix/order/detail", futures.OrderDetailRequest, time_field="c_time"),
+    _paged(
+        "futures.live_triggers",
+        "/api/v2/mix/order/orders-plan-pending",
+        futures.LiveTriggersRequest,
+        RowLaw.WHOLE,
+        "endId",
+        "entrustedList",
     ),
+    Endpoint("futures.account", "/api/v2/mix/account/account", futures_accounts.AccountSettingsRequest),
     Endpoint(
-        name="futures.live_triggers",
-        path="/api/v2/mix/order/orders-plan-pending",
-        law=RowLaw.WHOLE,
-        request=futures.LiveTriggersRequest,
-        page=_pages(futures.LiveTriggersRequest, "endId", "entrustedList"),
-        time_field="c_time",
-    ),
-    Endpoint(
-        name="futures.account",
-        path="/api/v2/mix/account/account",
-        request=futures_accounts.AccountSettingsRequest,
-    ),
-    Endpoint(
-        name="futures.subaccount_assets",
-        path="/api/v2/mix/account/sub-account-assets",
+        "futures.subaccount_assets",
+        "/api/v2/mix/account/sub-account-assets",
+        futures_accounts.SubaccountAssetsRequest,
         limit=RateLimit(1, window_s=10),
-        request=futures_accounts.SubaccountAssetsRequest,
     ),
-    Endpoint(
-        name="futures.bills",
-        path="/api/v2/mix/account/bill",
-        law=RowLaw.APPEND,
-        request=futures_accounts.FuturesBillsRequest,
-        page=_pages(futures_accounts.FuturesBillsRequest, "endId", "bills", row_field="billId"),
-        time_field="c_time",
+    _paged(
+        "futures.bills",
+        "/api/v2/mix/account/bill",
+        futures_accounts.FuturesBillsRequest,
+        RowLaw.APPEND,
+        "endId",
+        "bills",
+        row_field="billId",
     ),
-    Endpoint(
-        name="futures.closed_positions",
-        path="/api/v2/mix/position/history-position",
-        limit=RateLimit(20),
-        law=RowLaw.APPEND,
-        request=futures_accounts.ClosedPositionsRequest,
-        page=_pages(futures_accounts.ClosedPositionsRequest, "endId", "list", row_field="positionId"),
+    _paged(
+        "futures.closed_positions",
+        "/api/v2/mix/position/history-position",
+        futures_accounts.ClosedPositionsRequest,
+        RowLaw.APPEND,
+        "endId",
+        "list",
+        limit=_TWENTY,
         time_field="u_time",
+        row_field="positionId",
     ),
-    Endpoint(
-        name="futures.contracts",
-        path="/api/v2/mix/market/contracts",
-        limit=_PUBLIC,
-        request=public.ContractsRequest,
-        signed=False,
-    ),
-    Endpoint(
-        name="futures.ticker",
-        path="/api/v2/mix/market/ticker",
-        limit=_PUBLIC,
-        request=public.TickerRequest,
-        time_field="ts",
-        signed=False,
-    ),
-    Endpoint(
-        name="futures.tickers",
-        path="/api/v2/mix/market/tickers",
-        limit=_PUBLIC,
-        request=public.TickersRequest,
-        time_field="ts",
-        signed=False,
-    ),
-    Endpoint(
-        name="futures.funding_rates",
-        path="/api/v2/mix/market/current-fund-rate",
-        limit=_PUBLIC,
-        request=public.FundingRatesRequest,
+    _public("futures.contracts", "/api/v2/mix/market/contracts", public.ContractsRequest),
+    _public("futures.ticker", "/api/v2/mix/market/ticker", public.TickerRequest, time_field="ts"),
+    _public("futures.tickers", "/api/v2/mix/market/tickers", public.TickersRequest, time_field="ts"),
+    _public(
+        "futures.funding_rates",
+        "/api/v2/mix/market/current-fund-rate",
+        public.FundingRatesRequest,
         time_field="next_update",
-        signed=False,
     ),
-    Endpoint(
-        name="spot.account_info",
-        path="/api/v2/spot/account/info",
-        limit=RateLimit(1),
-        request=api_key.AccountInfoRequest,
+    Endpoint("spot.account_info", "/api/v2/spot/account/info", api_key.AccountInfoRequest, limit=_ONE),
+    _public("public.time", "/api/v2/public/time", public.ServerTimeRequest),
+    _unified("unified.assets", "/api/v3/account/assets", unified.UnifiedAssetsRequest),
+    _unified("unified.settings", "/api/v3/account/settings", unified.UnifiedSettingsRequest),
+    Endpoint("unified.key", "/api/v3/account/info", unified.UnifiedKeyRequest, limit=_FIVE),
+    _unified(
+        "unified.positions", "/api/v3/position/current-position", unified.UnifiedPositionsRequest, list_key="list"
     ),
-    Endpoint(
-        name="public.time",
-        path="/api/v2/public/time",
-        limit=_PUBLIC,
-        request=public.ServerTimeRequest,
-        signed=False,
+    _unified_pages("unified.orders", "/api/v3/trade/unfilled-orders", unified.UnifiedOrdersRequest, RowLaw.WHOLE),
+    _unified_pages("unified.fills", "/api/v3/trade/fills", unified.UnifiedFillsRequest, RowLaw.APPEND),
+    _unified_pages(
+        "unified.triggers", "/api/v3/trade/history-strategy-orders", unified.UnifiedTriggersRequest, RowLaw.MUTABLE
     ),
-    Endpoint(
-        name="unified.assets",
-        path="/api/v3/account/assets",
-        limit=_UNIFIED,
-        request=unified.UnifiedAssetsRequest,
-    ),
-    Endpoint(
-        name="unified.settings",
-        path="/api/v3/account/settings",
-        limit=_UNIFIED,
-        request=unified.UnifiedSettingsRequest,
-    ),
-    Endpoint(
-        name="unified.key",
-        path="/api/v3/account/info",
-        limit=RateLimit(5),
-        request=unified.UnifiedKeyRequest,
-    ),
-    Endpoint(
-        name="unified.positions",
-        path="/api/v3/position/current-position",
-        limit=_UNIFIED,
-        request=unified.UnifiedPositionsRequest,
-        list_key="list",
-    ),
-    Endpoint(
-        name="unified.orders",
-        path="/api/v3/trade/unfilled-orders",
-        limit=_UNIFIED,
+    _unified(
+        "unified.live_triggers",
+        "/api/v3/trade/unfilled-strategy-orders",
+        unified.UnifiedLiveTriggersRequest,
         law=RowLaw.WHOLE,
-        request=unified.UnifiedOrdersRequest,
-        page=_cursor_pages(unified.UnifiedOrdersRequest),
         time_field="created_time",
     ),
-    Endpoint(
-        name="unified.fills",
-        path="/api/v3/trade/fills",
-        limit=_UNIFIED,
-        law=RowLaw.APPEND,
-        request=unified.UnifiedFillsRequest,
-        page=_cursor_pages(unified.UnifiedFillsRequest),
-        time_field="created_time",
-    ),
-    Endpoint(
-        name="unified.triggers",
-        path="/api/v3/trade/history-strategy-orders",
-        limit=_UNIFIED,
-        law=RowLaw.MUTABLE,
-        request=unified.UnifiedTriggersRequest,
-        page=_cursor_pages(unified.UnifiedTriggersRequest),
-        time_field="created_time",
-    ),
-    Endpoint(
-        name="unified.live_triggers",
-        path="/api/v3/trade/unfilled-strategy-orders",
-        limit=_UNIFIED,
-        law=RowLaw.WHOLE,
-        request=unified.UnifiedLiveTriggersRequest,
-        time_field="created_time",
-    ),
-    Endpoint(
-        name="unified.closed_positions",
-        path="/api/v3/position/history-position",
-        limit=_UNIFIED,
-        law=RowLaw.APPEND,
-        request=unified.UnifiedClosedPositionsRequest,
-        page=_cursor_pages(unified.UnifiedClosedPositionsRequest),
+    _unified_pages(
+        "unified.closed_positions",
+        "/api/v3/position/history-position",
+        unified.UnifiedClosedPositionsRequest,
+        RowLaw.APPEND,
         time_field="updated_time",
     ),
 )
