@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from decimal import Decimal
 from functools import partial
@@ -31,6 +32,7 @@ from tradetui.exchange.errors import AccountMoving, ClassicAccount, ClassicOnly,
 from tradetui.exchange.unified import Interface
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import PositionSide
+from tradetui.wire.models.reversal import ReversalRequest
 from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 
 pytestmark = pytest.mark.looptime
@@ -298,6 +300,23 @@ async def test_nothing_that_writes_is_sent_for_a_unified_account(interface: Inte
         with pytest.raises(ReadOnly, match="only read"):
             await attempt
     assert script.writes == []
+
+
+@pytest.mark.parametrize("mode", ["unified", "upgrading"])
+async def test_an_account_that_is_moved_while_a_write_waits_is_not_written_to(mode: str) -> None:
+    script = UnifiedScript("classic", lambda _: Say(data={"fillList": [], "endId": None}))
+    client = client_of(script, kind=ExchangeClient)
+    request = ReversalRequest(symbol="BTCUSDT", margin_coin="USDT", product_type=USDT, size=Decimal(1))
+
+    async def moved_meanwhile(stamp_ms: int) -> None:
+        script.mode = mode
+        with contextlib.suppress(AccountMoving):
+            await client.futures.fills(product_type=USDT)
+
+    for _ in range(2):
+        with pytest.raises(ReadOnly, match="only read"):
+            await client.write(request, before_send=moved_meanwhile)
+    assert script.writes == [] and not client.is_classic
 
 
 def test_no_endpoint_of_v3_writes() -> None:

@@ -62,7 +62,7 @@ async def _preview(profile: OpenProfile, target: Target) -> tuple[Preview, tuple
         risk_context = RiskContext(
             settings=replace(settings, read_only=False),
             connection_status=client.connection_status,
-            locked=False,
+            sends_nothing=() if client.is_classic else (SendsNothing.UNIFIED,),
             open_intent=None,
             journal_trouble=None,
             now=clock.monotonic(),

@@ -164,15 +164,10 @@ class Desk:
         return Feed(table.name, reader, interval_s, self.clock, hidden_factor=hidden_factor)
 
     @property
-    def is_unified(self) -> bool:
-        """Whether the account is a unified one, as far as is known: it is only read."""
-        return self.client.is_unified
-
-    @property
     def access(self) -> Access:
-        if self.is_unified:
+        if self.client.is_unified:
             return Access.UNIFIED
-        if self.intents is None:
+        if self.intents is None or not self.client.is_classic:
             return Access.MONITOR
         if self.intents.locked:
             return Access.LOCKED

@@ -430,8 +430,13 @@ class ExchangeReader:
 
     @property
     def is_unified(self) -> bool:
-        """Whether the account is a unified one, as far as is known: it is read by interface v3, and never traded."""
+        """Whether the account is a unified one, as far as is known: it is read by interface v3."""
         return self._account_reads.is_unified
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether the account is a classic one, as far as is known: for a unified or moving one nothing is sent."""
+        return self._account_reads.is_classic
 
     @property
     def interface_changes(self) -> int:
@@ -507,13 +512,23 @@ class TradingClient(ExchangeReader):
                 endpoint=endpoint.name,
                 remedy="Use an ExchangeClient; for a profile set account_admin = true.",
             )
-        if self.is_unified:
+        self._check_is_classic(endpoint)
+
+        async def about_to_send(stamp_ms: int) -> None:
+            if before_send is not None:
+                await before_send(stamp_ms)
+            self._check_is_classic(endpoint)  # a read may have found it moved while this waited
+
+        return await self._writes.write(endpoint, request, about_to_send)
+
+    def _check_is_classic(self, endpoint: Endpoint) -> None:
+        """Raise ReadOnly for an account that is unified or being moved."""
+        if not self.is_classic:
             raise ReadOnly(
                 "the account is a unified one, which is only read",
                 endpoint=endpoint.name,
                 remedy=UNIFIED_ACCOUNT_REMEDY,
             )
-        return await self._writes.write(endpoint, request, before_send)
 
 
 class ExchangeClient(TradingClient):

@@ -126,6 +126,11 @@ class AccountReads:
         self._asking = asyncio.Lock()
         self._paid_sign: int | None = None
 
+    @property
+    def is_classic(self) -> bool:
+        """Whether the account is in classic mode, as far as is known: not unified, and not being moved."""
+        return not (self.is_unified or isinstance(self._capabilities.account_refusal, UnifiedAccount))
+
     async def read(self, request: Request[Any], priority: Priority) -> Reply[Any]:
         """Read one page; raises `ExchangeError`."""
         endpoint = endpoint_of(type(request))

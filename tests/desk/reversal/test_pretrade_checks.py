@@ -13,6 +13,7 @@ from tests.desk.reversal.test_preview_changes import shown
 from tests.exchange.scripted_exchange import NoBudget
 from tests.trading.position_fills import position
 from tests.trading.test_reversal import legs, plan
+from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import DeskSettings, Environment
@@ -33,7 +34,7 @@ def context(**more: Any) -> RiskContext:
         **{
             "settings": SETTINGS,
             "connection_status": ConnectionStatus(clock, ServerClock(clock), NoBudget()),
-            "locked": False,
+            "sends_nothing": (),
             "open_intent": None,
             "journal_trouble": None,
             "now": 0.0,
@@ -83,7 +84,6 @@ def test_a_rule_that_the_exchange_does_not_give_forbids_nothing(field: str) -> N
         ({"max_reversal_value": Decimal(99)}, "is above max_reversal_value 99."),
         ({"typed_above": Decimal(99)}, "Type BTCUSDT LONG to go on."),
         ({"environment": Environment.LIVE}, "Type BTCUSDT LONG to go on."),
-        ({"read_only": True}, "Monitor mode: nothing can be sent."),
     ],
 )
 def test_a_limit_of_the_profile_is_the_only_reason(settings: dict[str, Any], reason: str) -> None:
@@ -119,10 +119,10 @@ def test_limits_are_held_to_the_mark_where_an_empty_order_book_gives_a_bid_of_ne
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        ({"locked": True}, "Trading is locked."),
+        ({"sends_nothing": (SendsNothing.LOCKED,)}, "Trading is locked."),
         ({"open_intent": "of 14:03"}, "An earlier reversal of this symbol is not settled (of 14:03)."),
         ({"journal_trouble": "the disk is full"}, "The journal cannot be used: the disk is full"),
-        ({"key_reads_only": True}, "This API key can only read"),
+        ({"sends_nothing": (SendsNothing.KEY_READS_ONLY,)}, "This API key can only read"),
         ({"now": EXPIRES_S + 0.1}, "The preview is older than 10 s"),
     ],
 )

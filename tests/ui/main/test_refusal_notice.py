@@ -8,6 +8,7 @@ import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.feeds.orders import UNIFIED_NOTE
+from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.columns.accounts import accounts_footer
 from tradetui.sandbox.app import Sandbox
@@ -101,4 +102,4 @@ async def test_an_account_that_moves_while_the_screen_is_open_changes_over() -> 
         rows = stage.desk.accounts.snapshot.rows
         assert [row.record.margin_coin for row in rows].count("USD") == 1
         assert all(row.record.is_whole or row.record.is_part for row in rows), "no row is of the classic account"
-        assert stage.desk.execution is None or stage.desk.execution.is_unified
+        assert stage.desk.execution is None or SendsNothing.UNIFIED in stage.desk.execution.sends_nothing

@@ -141,7 +141,7 @@ def locked_ignored(patch: Patch) -> None:
     right = RiskContext
 
     def situation(**changes: Any) -> Any:
-        return replace(right(**changes), locked=False)
+        return replace(right(**changes), sends_nothing=())
 
     async def about_to_send(self: Intents, intent: str, details: Any) -> None:
         await self.step(intent, State.SENT, details)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from tests.sandbox.exchange_events import liquidate, place_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
-from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.intents import SendsNothing, Withheld
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
@@ -224,6 +225,18 @@ async def test_locked_nothing_is_sent() -> None:
         on.execution.intents.set_lock(True)
         with pytest.raises(NotConfirmed, match="locked"):
             await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+
+
+async def test_with_the_settings_of_monitor_mode_or_a_key_that_reads_nothing_is_sent() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        on.execution.key_reads_only = True
+        on.execution.settings = replace(on.execution.settings, read_only=True)
+        with pytest.raises(NotConfirmed) as caught:
+            await on.execution.confirm(preview, preview.subject)
+        assert caught.value.reasons == (SendsNothing.MONITOR, SendsNothing.KEY_READS_ONLY)
         assert on.posts == 0
 
 

@@ -144,7 +144,7 @@ class Creation:
         intents = self._intents
         if intents.other_owner:
             return (intents.other_owner,)
-        reasons: list[str] = [SendsNothing.UNIFIED] if self._client.is_unified else []
+        reasons: list[str] = [] if self._client.is_classic else [SendsNothing.UNIFIED]
         if intents.lock.locked:
             reasons.append(SendsNothing.LOCKED)
         if intents.trouble:

@@ -15,7 +15,7 @@ from typing import Final
 
 from tradetui.desk.account.identity import current_owner
 from tradetui.desk.feeds.polling.feed import StillReading
-from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.intents import Intents, SendsNothing, Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import ENDED, Intent, State, scope_of
 from tradetui.desk.reversal.intent_watch import IntentWatch
@@ -138,9 +138,15 @@ class Execution:
         return self._market_state.contradiction
 
     @property
-    def is_unified(self) -> bool:
-        """Whether the account is a unified one, perhaps since a moment ago, for which nothing is sent."""
-        return self._client.is_unified
+    def sends_nothing(self) -> tuple[SendsNothing, ...]:
+        """Why nothing at all is sent now; the account may have been moved to unified mode a moment ago."""
+        reasons = {
+            SendsNothing.MONITOR: self.settings.read_only,
+            SendsNothing.UNIFIED: not self._client.is_classic,
+            SendsNothing.KEY_READS_ONLY: self.key_reads_only,
+            SendsNothing.LOCKED: self.intents.lock.locked,
+        }
+        return tuple(reason for reason, applies in reasons.items() if applies)
 
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Return all reasons why confirming is disabled now; if the key is another account's, only that one."""
@@ -150,13 +156,11 @@ class Execution:
         context = RiskContext(
             settings=self.settings,
             connection_status=self._client.connection_status,
-            locked=self.intents.lock.locked,
+            sends_nothing=self.sends_nothing,
             open_intent=self.intents.open_scopes.holder(scope_of(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
-            key_reads_only=self.key_reads_only,
             account_tag=self.intents.account_tag,
-            is_unified=self.is_unified,
         )
         return blocking_reasons(preview, context, typed)
 

@@ -17,32 +17,24 @@ REVERSAL = "futures.reverse"
 
 @dataclass(frozen=True, slots=True)
 class RiskContext:
-    """The input of the checks beside the preview; `key_reads_only` is the exchange's answer about the API key.
+    """The input of the checks beside the preview; `sends_nothing` is why the session sends nothing at all.
 
     `account_tag` names the account in the text to type; empty while the session shows one account.
     """
 
     settings: DeskSettings
     connection_status: ConnectionStatus
-    locked: bool
+    sends_nothing: tuple[SendsNothing, ...]
     open_intent: str | None
     journal_trouble: str | None
     now: float
-    key_reads_only: bool = False
     account_tag: str = ""
-    is_unified: bool = False
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
     """Return all reasons why confirming is disabled, in sentences; empty if it may be sent."""
     settings = context.settings
-    sends_nothing = {
-        SendsNothing.MONITOR: settings.read_only,
-        SendsNothing.UNIFIED: context.is_unified,
-        SendsNothing.KEY_READS_ONLY: context.key_reads_only,
-        SendsNothing.LOCKED: context.locked,
-    }
-    reasons: list[str] = [reason for reason, applies in sends_nothing.items() if applies]
+    reasons: list[str] = [*context.sends_nothing]
     if context.journal_trouble:
         reasons.append(f"The journal cannot be used: {context.journal_trouble}")
     if context.open_intent:
@@ -71,7 +63,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     if preview.expired(context.now):
         reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
     # If nothing can be sent, there is no field to type it in.
-    can_type = not (context.locked or context.journal_trouble or context.key_reads_only or context.is_unified)
+    can_type = not (context.sends_nothing or context.journal_trouble)
     required = required_text(plan.subject, context.account_tag)
     if can_type and typing_reason(preview, settings) and not is_typed(required, typed):
         reasons.append(f"Type {required} to go on.")

@@ -274,14 +274,14 @@ class MainScreen(TableScreen):
         """Whether the session may send anything, or is expected to before it is open."""
         if self.desk is None:
             return self._settings.access != Access.MONITOR
-        return self.desk.intents is not None and not self.desk.is_unified
+        return self.desk.access not in (Access.MONITOR, Access.UNIFIED)
 
     def reason(self, action: Action) -> str | None:
         desk, table = self.desk, self.panel.kind
         match action:
             case Action.REVERSE | Action.LOCK | Action.LOCK_AT_ONCE if desk is None and self._may_trade:
                 return self.trade_app.failure or STARTING
-            case Action.REVERSE if desk is not None and desk.is_unified:
+            case Action.REVERSE if desk is not None and desk.access is Access.UNIFIED:
                 return UNIFIED_IS_READ
             case Action.REVERSE if not self._may_trade:
                 return MONITOR_MODE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
 
+from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.tables.time_format import moment_text
 from tradetui.ui.app_protocols import (
@@ -97,11 +98,12 @@ class DeskScreen(StyledOnce[None]):
                 return "an overview needs a second profile; `tradetui init --profile NAME` sets one up"
             case Action.JOURNAL if desk is None or desk.intents is None:
                 return "monitor mode opens no journal; `tradetui journal` lists the account's"
-            case Action.CREATE if desk is not None and desk.is_unified:
+            case Action.CREATE if desk is not None and desk.access is Access.UNIFIED:
                 return UNIFIED_IS_READ
+            case Action.CREATE if desk is not None and desk.access is Access.MONITOR:
+                return MONITOR_MODE
             case Action.CREATE if desk is None or not desk.may_create:
-                is_monitor = desk is not None and desk.intents is None
-                return MONITOR_MODE if is_monitor else "nothing can be created: the profile does not set account_admin"
+                return "nothing can be created: the profile does not set account_admin"
         return None
 
     def refuses(self, textual_action: str) -> bool:

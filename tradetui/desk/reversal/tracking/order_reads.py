@@ -15,6 +15,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.fill_terms import terms_of
 from tradetui.trading.positions import holdings_of, unproven_since
+from tradetui.trading.positions_from_fills import holdings_after
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import says_no_such_order
@@ -29,6 +30,9 @@ MOST_ORDERS_LOOKED_UP = 5
 """Per look: this many unknown orders, and this many live ones."""
 _ENDED_AGAIN_S = 10.0
 """An ended order whose source was left out is looked up again after this long."""
+_MOVED = (
+    "the account was moved to unified mode after this was sent, and the order's own fills do not show what came of it"
+)
 _REVERSALS = (OrderSource.REVERSE, OrderSource.TRADER_REVERSE)
 
 
@@ -120,16 +124,23 @@ class OrderReads:
         held = await self._market_state.held(params.product_type, params.symbol)
         all_fills = await self._page_back(sent, held)
         fills = new_fills(all_fills, sent)
-        own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
-        others = tuple(fill for fill in fills if fill not in own)
+        own = tuple(fill for fill in fills if _is_of_our_order(fill, sent, order_id))
+        reaches_back = sent.newest_fill in (None, *(fill.trade_id for fill in all_fills))
+        renumbered = self._client.is_unified and not reaches_back
+        # Fills from before sending would seem to be trades of others, since they are not known by their other ids.
+        others = () if renumbered else tuple(fill for fill in fills if fill not in own)
         foreign, kindred = await self._orders_by_source(sent, self._source_of(order, order_id), others)
         contradicting = contradiction(sent.plan, own, held.positions)
+        holdings = holdings_of(held.positions, params.product_type, params.symbol, _mode(held, params.mode))
+        pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
+        is_certain = bool(own) and (not renumbered or holdings_after(sent.plan.before, own) == holdings)
+        in_doubt = _MOVED if self._client.is_unified and not (pending or is_certain) else ""
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_REPORTED else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
             order=order.detail,
-            pending=tuple(row for row in orders if _is_ours(row, sent, order_id)),
-            held=holdings_of(held.positions, params.product_type, params.symbol, _mode(held, params.mode)),
+            pending=pending,
+            held=holdings,
             own_fills=own,
             other_fills=others,
             foreign_orders=foreign,
@@ -140,11 +151,12 @@ class OrderReads:
             order_size=order_size,
             waited_s=waited_s,
             after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
-            reaches_back=sent.newest_fill in (None, *(fill.trade_id for fill in all_fills)),
-            unreadable=_unreadable(held, params.symbol) or contradicting,
+            reaches_back=reaches_back,
+            unreadable=_unreadable(held, params.symbol) or contradicting or in_doubt,
             contradiction=contradicting,
             proven=not unproven_since(held.positions, params.symbol),
             positions=held.positions,
+            renumbered=renumbered,
         )
 
     def _id_and_size(
@@ -291,6 +303,11 @@ def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:
         return sent.newest_fill is None
     # A page that is not full proves nothing: an exchange may return fewer rows, or other symbols' fills too.
     return any(fill.trade_id == sent.newest_fill for fill in fills) or fills[-1].c_time < _earliest(sent)
+
+
+def _is_of_our_order(fill: FuturesFill, sent: Sent, order_id: str | None) -> bool:
+    """Whether a fill has our order's id; fills of a unified account also have our clientOid."""
+    return fill.original.get("clientOid") == sent.intent or (order_id is not None and fill.order_id == order_id)
 
 
 def _is_ours(order: PendingOrder, sent: Sent, order_id: str | None) -> bool:

@@ -75,7 +75,7 @@ class _Search:
     absence_s: float = 0.0
     """From when on absence of the order is evidence."""
     unreadable: str = ""
-    """Why the last look could not determine the holdings; empty if it could."""
+    """Why the last look failed, or could not determine the holdings; empty if it could."""
 
     @property
     def is_watching(self) -> bool:
@@ -130,6 +130,7 @@ class OutcomeTracker:
         if logged:
             _log.warning("intent %s: a look failed: %s", search.sent.intent, why, exc_info=True)
         if not search.is_watching:
+            search.unreadable = why
             search.publish(Progress(search.state, SearchStage.SEARCHING, f"searching: {why}"))
 
     def _pause(self, search: _Search) -> float:
@@ -172,7 +173,7 @@ class OutcomeTracker:
         search.failures = 0
         classification = classify(sent.plan, look, acknowledged=acknowledged, refused=sent.refused)
         contradicts = bool(look.contradiction) and "contradiction" not in intent.details
-        more = classification.evidence != search.evidence and _more_of_ours(search, intent, classification)
+        more = classification.evidence != search.evidence and _more_of_ours(search, intent, look, classification)
         if search.is_watching and (more or contradicts):
             went_on = f"its order went on filling: {_how_much(classification)}"
             sentence = f"it was settled, and {went_on if more else look.contradiction}"
@@ -315,9 +316,9 @@ def _reply_of(intent: Intent) -> tuple[str | None, bool]:
     return None, False
 
 
-def _more_of_ours(search: _Search, intent: Intent, classification: Classification) -> bool:
+def _more_of_ours(search: _Search, intent: Intent, look: Observation, classification: Classification) -> bool:
     """Whether something of ours came after it was settled: a fill, or a pending order."""
-    if search.evidence is None:
+    if search.evidence is None or look.renumbered:
         return _more_than_written(search, intent, classification)
     before, now = search.evidence, classification.evidence
     traced_more = bool(now.traced_fills - before.traced_fills) and not search.own_only

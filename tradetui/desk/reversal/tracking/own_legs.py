@@ -70,6 +70,8 @@ class Observation:
     """Whether the holdings are known to be complete, and not only the sum of the known fills."""
     positions: tuple[Position, ...] = ()
     """The positions of the product type, as they were read."""
+    renumbered: bool = False
+    """Whether the account was moved to unified mode after sending, and its fills have other ids than before."""
 
     @property
     def own_volume(self) -> Decimal:

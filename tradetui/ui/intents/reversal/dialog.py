@@ -20,7 +20,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.desk.desk import Desk
-from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.trading.positions import Position
@@ -291,24 +290,17 @@ class ReversalDialog(LockingDialog[None]):
 
     @property
     def _may_send(self) -> bool:
-        execution = self._execution
-        return not (execution.intents.locked or execution.key_reads_only or execution.is_unified)
+        return not (self._execution.sends_nothing or self._execution.intents.locked)
 
     def _reasons(self) -> tuple[str, ...]:
         """Why it cannot be confirmed now; empty if it can."""
+        execution = self._execution
         if self._preview is None or self._reading:
-            reasons, intents = [self._reading], self._execution.intents
-            if intents.lock.locked and not intents.other_owner:
-                reasons.append(SendsNothing.LOCKED)
-            if self._execution.is_unified:
-                reasons.append(SendsNothing.UNIFIED)
-            if self._execution.key_reads_only:
-                reasons.append(SendsNothing.KEY_READS_ONLY)
-            return tuple(reasons)
+            return (self._reading, *(() if execution.intents.other_owner else execution.sends_nothing))
         if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
             return (problem,)
         unseen = self._area.unseen(armed=self._may_send and self._phase is Phase.ARMED)
-        return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
+        return (*execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
     # Fields
 
