@@ -216,14 +216,8 @@ def _journal_options(journal: argparse.ArgumentParser) -> None:
 def _help_options(help_command: argparse.ArgumentParser) -> None:
     from tradetui.manual import PAGE_NAMES
 
-    def page(text: str) -> str:
-        if text not in PAGE_NAMES:
-            pages = f"the pages are {', '.join(PAGE_NAMES)}; tradetui COMMAND --help lists the options of a command"
-            raise argparse.ArgumentTypeError(f"there is no page {text!r}: {pages}")
-        return text
-
-    pages = "which page; without one, the list of pages"
-    help_command.add_argument("page", nargs="?", type=page, choices=PAGE_NAMES, metavar="PAGE", help=pages)
+    pages = f"which page: {', '.join(PAGE_NAMES)}; without one, the list of pages"
+    help_command.add_argument("page", nargs="?", metavar="PAGE", help=pages)
 
 
 def _completions_options(completions: argparse.ArgumentParser) -> None:

@@ -118,6 +118,7 @@ def test_default_profile_and_choice(config: Path) -> None:
         ("default_profile = 3\n", 1, "default_profile", "must be a profile's name in quotes"),
         ("\n\nprofiles = 3\n", 3, "profiles", r"must be tables \[profiles.NAME\]"),
         ("[profiles]\nmain = 3\n", 2, "profiles.main", r"must be a table \[profiles.NAME\]"),
+        ('\ndefault_profile = "zzz"\n[profiles.main]\n', 2, "default_profile", "there is no profile 'zzz'"),
     ],
 )
 def test_what_is_wrong_around_the_profiles_is_named_with_its_line(

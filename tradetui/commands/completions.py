@@ -9,6 +9,10 @@ import shtab
 from tradetui.commands.process.console import DONE, stdout
 from tradetui.commands.process.flags import EVENT_KINDS, path_of
 from tradetui.commands.show.options import show_parser
+from tradetui.manual import PAGE_NAMES
+
+_CHOICES = {"kinds": EVENT_KINDS, "page": PAGE_NAMES}
+"""The values of arguments that argparse checks without their choices: it would print its usage before an error."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,8 +32,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _complete_paths(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
-        if action.dest == "kinds":
-            action.choices = EVENT_KINDS  # argparse would hold an empty list of them to its choices
+        if action.dest in _CHOICES:
+            action.choices = _CHOICES[action.dest]
         if action.type is path_of:
             action.complete = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE  # type: ignore[attr-defined]
         if isinstance(action, argparse._SubParsersAction):

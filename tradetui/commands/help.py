@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from tradetui.commands.process.console import DONE, Output, stdout
+from tradetui.commands.process.console import DONE, USAGE, Output, say, stdout
 from tradetui.manual import PAGE_NAMES, ManualPage, read_page
 
 
 def run(args: argparse.Namespace) -> int:
     """Print one page, or the list of pages without a name."""
     output = stdout()
+    if args.page is not None and args.page not in PAGE_NAMES:
+        say(f"tradetui: there is no page {args.page!r}. The pages are {', '.join(PAGE_NAMES)}.")
+        return USAGE
     if args.page is not None:
         _print_page(output, read_page(args.page))
     else:

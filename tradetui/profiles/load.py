@@ -73,7 +73,8 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     """
     file = paths.config_file(environ, flags.config)
     sources, default = _read_sources(file, explicit=bool(flags.config or environ.get("TRADETUI_CONFIG")))
-    name = flags.profile or environ.get("TRADETUI_PROFILE") or default
+    chosen = flags.profile or environ.get("TRADETUI_PROFILE")
+    name = chosen or default
     if name is None and len(sources) == 1:
         name = next(iter(sources))
     has_address = bool(flags.base_url or environ.get("TRADETUI_BASE_URL"))
@@ -81,7 +82,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     if name is None and sources and not environment_is_complete:
         raise _no_default(sources, file)
     if name is not None and name not in sources and (sources or flags.profile):
-        raise _no_such_profile(name, sources, file)
+        raise _no_such_profile(name, sources, file, is_default=chosen is None)
     source = None if name is None else sources.get(name)
     overlay = _overlay(environ, flags)
     if source is None and not environment_is_complete:
@@ -102,11 +103,12 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     )
 
 
-def _no_such_profile(name: str, sources: Mapping[str, _Source], file: Path) -> ConfigurationError:
+def _no_such_profile(name: str, sources: Mapping[str, _Source], file: Path, *, is_default: bool) -> ConfigurationError:
+    line = line_of(read_utf8(file), ["default_profile"]) if is_default else None
     return ConfigurationError(
         f"there is no profile {name!r}" + did_you_mean(name, list(sources)),
-        location=str(file if file.is_file() else profiles_dir(file)),
-        key="profile",
+        location=_location(file, line) if file.is_file() else str(profiles_dir(file)),
+        key="default_profile" if is_default else "profile",
         remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
     )
 

@@ -148,6 +148,8 @@ def test_the_drawdown_is_of_the_results_by_day_unless_equity_was_sampled_through
     by_day = ("-6.00", "by day", "to 11 Nov", Opens.DAYS)
     assert drawdown_of(equity(curve(30, 0))) == ("-90.00", "-25.00 %", "to 20 Nov", Opens.EQUITY)
     assert drawdown_of(equity(curve(30, 20), curve(19, 0))) == ("-90.00", "-25.00 %", "to 20 Nov", Opens.EQUITY)
+    of_coins = drawdown_of(equity(curve(30, 0), coin="BTC"))
+    assert of_coins == ("-90.00", "coins too", "to 20 Nov", Opens.EQUITY), "it includes the fall of their prices"
     assert drawdown_of(equity(curve(30, 20), curve(18, 0))) == by_day, "nobody knows what was between"
     assert drawdown_of(replace(equity(curve(2, 0)), start=None)) == by_day
     assert drawdown_of(replace(equity(curve(30, 2)), end=None)) == by_day

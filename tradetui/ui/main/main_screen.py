@@ -30,7 +30,7 @@ from tradetui.ui.key_bindings.key_footer import Hints, hinted_actions
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.safe_text import Notice, notify, notify_about
+from tradetui.ui.safe_text import Notice, notify, notify_about, withdraw
 from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.ui.table.desk_screen import ACCOUNT_UNKNOWN, NEWEST_ALERT, STARTING
 from tradetui.ui.table.record_table import RecordTable
@@ -445,7 +445,10 @@ class MainScreen(TableScreen):
     # Trading
 
     def before_key(self, event: TypedInput) -> bool:
-        self._vanished.note_key(in_burst=self.trade_app.key_order.in_burst)
+        in_burst = self.trade_app.key_order.in_burst
+        if not in_burst and self._vanished.position is not None:
+            withdraw(self.app, self._vanished.sentence)
+        self._vanished.note_key(in_burst=in_burst)
         return True
 
     def action_reverse(self) -> None:

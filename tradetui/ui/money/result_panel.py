@@ -236,12 +236,16 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
 
 
 def _drawdown_row(results: PeriodResults, cell_format: CellFormat) -> FigureRow:
-    """Return the deepest fall of the equity with its fraction, or that of daily results if equity has unknown parts."""
+    """Return the deepest fall of the equity, or that of daily results if equity has unknown parts.
+
+    The fall has its fraction, unless coins are part of the equity: then it is also a fall of their prices.
+    """
     drawdown, by_day, zone = results.equity.drawdown, results.drawdown_by_day, results.period.zone
     row, today = partial(_amount_row, "Max drawdown", cell_format=cell_format), day_at(results.now_ms, zone)
     if drawdown is not None and results.equity.is_whole:
         amount, trough_day = drawdown.amount, day_at(drawdown.trough_time, zone)
-        row, note = partial(row, opens=Opens.EQUITY), _signed_percent(drawdown.fraction)
+        row = partial(row, opens=Opens.EQUITY)
+        note = _signed_percent(drawdown.fraction) if results.equity.is_in_dollars else "coins too"
     elif by_day is not None:
         amount, trough_day = by_day
         row, note = partial(row, opens=Opens.DAYS, line=results.total), "by day"

@@ -114,6 +114,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour() -> None:
             await pilot.press("R")
             await asyncio.sleep(1)
             assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"
+            assert "has just closed" not in text_in_one_line(stage), "the sentence is of the key before"
             await pilot.press("escape")
             stage.app.clear_notifications()
 
