@@ -179,6 +179,18 @@ def _preview_options(preview: argparse.ArgumentParser) -> None:
     preview.add_argument("--json", action="store_true", help=_JSON_HELP)
 
 
+def _store_options(store: argparse.ArgumentParser) -> None:
+    store.add_argument(
+        "what",
+        choices=("init", "join", "leave", "status"),
+        metavar="ACTION",
+        help="init, join, leave or status to do: tradetui help machines tells",
+    )
+    database = "with init: the database, as in the setting store; the profile's if left out"
+    store.add_argument("conninfo", nargs="?", metavar="CONNINFO", help=database)
+    store.add_argument("--json", action="store_true", help=f"with status: {_JSON_HELP}")
+
+
 def _init_options(init: argparse.ArgumentParser) -> None:
     init.add_argument("--name", help="the profile's name, as --profile (default main)")
     init.add_argument("--default", action="store_true", help="the profile that plain tradetui opens from now on")
@@ -244,6 +256,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "config": ("print the example configuration: every setting with its meaning", _config_options),
     "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
     "journal": ("list what was sent, reversals and creations, with its outcome", _journal_options),
+    "store": ("the PostgreSQL that several machines on one account share: set it up, see who is there", _store_options),
     "keys": ("every key and what it does, with the id to change it by", _json_option),
     "help": ("print a page of the manual, or the list of its pages", _help_options),
     "paths": ("where configuration, API keys, data, state and the shared rate limits lie", _json_option),

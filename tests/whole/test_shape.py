@@ -407,6 +407,12 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     assert not loaded_by("tradetui.cli") & {"pydantic", "httpcore", "httpx", "textual", "asyncio", "sqlite3", "ssl"}
 
 
+def test_nothing_but_the_stores_room_loads_postgresqls_library() -> None:
+    modules = {module_of(file) for file in (ROOT / "tradetui").rglob("*.py") if file.name != "__main__.py"}
+    ours = sorted(name for name in modules if not name.startswith("tradetui.storage.postgres."))
+    assert "psycopg" not in loaded_by(*ours)
+
+
 def test_the_import_contracts_hold() -> None:
     lint = optional_command("lint-imports")
     done = subprocess.run([str(lint)], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -419,10 +425,7 @@ USED_FROM_OUTSIDE = {
     "ArchiveRows.wait_for_pages": "tests wait for the pages that are read beside the screen",
     "Market.set_price": "tests move the embedded exchange's market",
     "AccountStore": "the contract of the shared store, until a session uses it",
-    "StoreRefusal": "the contract of the shared store, until a session uses it",
-    "OpenProfile.store_server": "the contract of the shared store, until a session uses it",
     "OpenProfile.egress": "the contract of the shared store, until a session uses it",
-    "bring_up_to_date": "the contract of the shared store, until a session uses it",
     "PostgresStore": "the contract of the shared store, until a session uses it",
     "PostgresStore.events_after": "the contract of the shared store, until a session uses it",
     "AccountStore.events_after": "the contract of the shared store, until a session uses it",

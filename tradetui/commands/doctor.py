@@ -104,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
         _terminal(),
         _alert_check("desktop", try_desktop(profile, os.environ, sends_test=stdout().is_terminal and not args.json)),
         *online,
+        *_store(profile),
     ]
     if args.json:
         stdout().json_line([check.as_json() for check in checks])
@@ -180,6 +181,15 @@ def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool
         "the exchange does not report the UID and the profile has none, so the account goes by its API key: what is "
         "sent with another key of the account does not lock the symbol here. Set uid in each profile",
     )
+
+
+def _store(profile: OpenProfile) -> list[Check]:
+    if profile.loaded.profile.store is None:
+        return []
+    from tradetui.commands.session.store_checks import store_findings
+
+    findings = asyncio.run(store_findings(profile))
+    return [_check(line.name, line.finding, line.remedy, passed=not line.remedy) for line in findings]
 
 
 def _journal(location: JournalLocation) -> Check:

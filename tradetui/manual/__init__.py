@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 _FOLDER: Final = Path(__file__).parent
 PAGE_NAMES: Final = (
-    "screen", "keys", "reversal", "money", "alerts", "scripts", "configuration", "sessions", "sandbox",
-    "troubleshooting",
+    "screen", "keys", "reversal", "money", "alerts", "scripts", "configuration", "sessions", "machines",
+    "sandbox", "troubleshooting",
 )  # fmt: skip
 """Every page, in the order in which one reads them."""
 

@@ -161,7 +161,7 @@ class Profile(StrictSettings):
         default=None,
         min_length=1,
         description="the PostgreSQL that several machines on this account share, as libpq's conninfo or service, "
-        "without a password",
+        "without a password; `tradetui help machines` says more",
     )
     machine: str | None = Field(
         default=None,

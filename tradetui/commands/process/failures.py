@@ -8,6 +8,7 @@ import traceback
 from tradetui.commands.process.console import REFUSED, USAGE, say
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.wire.errors import InvalidRequest
 
 _log = logging.getLogger(__name__)
@@ -26,6 +27,10 @@ def report(problem: Exception) -> int:
     if isinstance(problem, ConfigurationError | ExchangeError):
         say(f"tradetui: {problem}")
         return USAGE if isinstance(problem, ConfigurationError | InvalidRequest) else REFUSED
+    if isinstance(problem, StoreAway | StoreRefused):
+        did = "cannot be reached" if isinstance(problem, StoreAway) else "refuses it"
+        say(f"tradetui: the store {did}: {problem}.")
+        return REFUSED
     if isinstance(problem, OSError) and problem.filename is None:
         # Network errors and errors with a file name were handled above; this one is of standard output.
         say(f"tradetui: the output could not be written: {problem.strerror or type(problem).__name__}.")

@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from tradetui.storage.postgres.errors import WrongStoreSetting
 
 _SECRETS: Final = ("password", "sslpassword")
-_SERVICE_REMEDY: Final = "name a service of ~/.pg_service.conf or of the file that PGSERVICEFILE names"
+_SERVICE_REMEDY: Final = "Name a service of ~/.pg_service.conf or of the file that PGSERVICEFILE names"
 _PATIENCE: Final = {
     "connect_timeout": "2",
     "keepalives_idle": "5",
@@ -34,12 +34,12 @@ def checked_conninfo(setting: str, environ: Mapping[str, str], home: Path) -> st
     except psycopg.ProgrammingError as problem:
         raise WrongStoreSetting(
             f"it is neither a conninfo nor a URI of PostgreSQL ({str(problem).strip()})",
-            'write "service=NAME" or "host=… dbname=… user=…"',
+            'Write "service=NAME" or "host=… dbname=… user=…"',
         ) from None
     if any(secret in parameters for secret in _SECRETS):
         raise WrongStoreSetting(
-            "it holds a password, which everybody who reads this file would know",
-            "take the password out and write it to ~/.pgpass (mode 0600), or use a client certificate",
+            "it holds a password, which others could read there",
+            "Take the password out and write it to ~/.pgpass (mode 0600), or use a client certificate",
         )
     service = _service_entry(parameters.get("service") or environ.get("PGSERVICE", ""), environ, home)
     resolved = service | parameters
@@ -49,7 +49,7 @@ def checked_conninfo(setting: str, environ: Mapping[str, str], home: Path) -> st
         if mode != "verify-full":
             raise WrongStoreSetting(
                 f"sslmode is {mode} and the server {host} is another machine, so anybody between could read and answer",
-                "write sslmode=verify-full, and sslrootcert=FILE with the certificate that signed the server's",
+                "Write sslmode=verify-full, and sslrootcert=FILE with the certificate that signed the server's",
             )
         parameters |= {"sslmode": mode, "gssencmode": "disable"}
     return make_conninfo("", **({name: text for name, text in _PATIENCE.items() if name not in resolved} | parameters))

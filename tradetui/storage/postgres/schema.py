@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
@@ -11,6 +12,11 @@ import psycopg
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 
 OLDEST_SERVER: Final = 15
+_PERMISSION_DENIED: Final = "42501"
+_NO_SCHEMA: Final = frozenset({"3F000", "42883"})
+"""Schema or function is missing: the database is another one, or `store init` has not brought it up to date."""
+_SERVERS_OWN_FAULTS: Final = ("08", "25", "40", "53", "55", "57", "58", "XX")
+"""Classes of SQLSTATE that tell of the server's state and not of the call."""
 _ROLES: Final = """
 do $$
 begin
@@ -63,10 +69,7 @@ def bring_up_to_date(conninfo: str) -> SchemaChange:
                 )
             return _migrated(connection)
     except psycopg.Error as problem:
-        message = str(problem).strip()
-        if problem.sqlstate is None:
-            raise StoreAway(message) from None
-        raise StoreRefused(problem.sqlstate, message, {}) from None
+        raise named_error(problem) from None
 
 
 def _migrated(connection: psycopg.Connection[Any]) -> SchemaChange:
@@ -95,3 +98,20 @@ def _migrated(connection: psycopg.Connection[Any]) -> SchemaChange:
         " and not pg_has_role(oid, 'tradetui_viewer', 'member') order by rolname"
     ).fetchall()
     return SchemaChange(before, newest, tuple(str(name) for (name,) in rows))
+
+
+def named_error(problem: psycopg.Error) -> StoreAway | StoreRefused:
+    """Tell a refusal, after which nothing has changed, from everything after which that is not certain."""
+    code, message = problem.sqlstate, problem.diag.message_primary or first_line(problem)
+    if code is None or code.startswith(_SERVERS_OWN_FAULTS):
+        return StoreAway(message)
+    if code == _PERMISSION_DENIED:
+        return StoreRefused("TT003", f"this person lacks the right ({message})", {})
+    if code in _NO_SCHEMA:
+        return StoreRefused("TT005", f"the database lacks this program's schema ({message})", {})
+    detail = problem.diag.message_detail or ""
+    return StoreRefused(code, message, json.loads(detail) if code.startswith("TT") else {"detail": detail})
+
+
+def first_line(problem: psycopg.Error) -> str:
+    return str(problem).strip().partition("\n")[0]

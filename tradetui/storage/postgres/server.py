@@ -7,7 +7,6 @@ down, which ends the call on the thread at once.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import socket
 import threading
@@ -22,7 +21,7 @@ from psycopg.types.json import Jsonb
 
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
-from tradetui.storage.postgres.schema import versions
+from tradetui.storage.postgres.schema import first_line, named_error, versions
 
 _log = logging.getLogger(__name__)
 
@@ -34,12 +33,6 @@ _CONNECT_DEADLINE_S: Final = 8.0
 """For two connections, each of which libpq gives up after `connect_timeout`, and the first calls on them."""
 _FIRST_WAIT_S: Final = 0.2
 _LONGEST_WAIT_S: Final = 5.0
-_PERMISSION_DENIED: Final = "42501"
-_NO_SCHEMA: Final = frozenset({"3F000", "42883"})
-"""Schema or function is missing: the database is another one, or `store init` has not brought it up to date."""
-_SERVERS_OWN_FAULTS: Final = ("08", "25", "40", "53", "55", "57", "58", "XX")
-"""Classes of SQLSTATE that tell of the server's state and not of the call."""
-
 Connection = psycopg.Connection[DictRow]
 
 
@@ -197,7 +190,7 @@ class PostgresServer:
         except BaseException as problem:
             _close(*opened)
             if isinstance(problem, psycopg.Error):
-                raise StoreAway(_first_line(problem)) from None
+                raise StoreAway(first_line(problem)) from None
             raise
 
     def _hear(self, connections: _Connections) -> None:
@@ -208,7 +201,7 @@ class PostgresServer:
             while (notice := connections.notices.pgconn.notifies()) is not None:
                 accounts[notice.extra.decode()] = True
         except psycopg.Error as problem:
-            self._lose(_first_line(problem))
+            self._lose(first_line(problem))
             return
         for account in accounts:
             self._report(account)
@@ -257,7 +250,7 @@ class _Work:
                 cursor = connection.execute(query.encode(), parameters or None)
                 return cursor.fetchall() if cursor.description else []
         except psycopg.Error as problem:
-            raise _named(problem) from None
+            raise named_error(problem) from None
 
     @contextmanager
     def _using(self, connection: Connection) -> Iterator[None]:
@@ -283,19 +276,6 @@ class _Work:
                     shared.shutdown(socket.SHUT_RDWR)
 
 
-def _named(problem: psycopg.Error) -> StoreAway | StoreRefused:
-    """Tell a refusal, after which nothing has changed, from everything after which that is not certain."""
-    code, message = problem.sqlstate, problem.diag.message_primary or _first_line(problem)
-    if code is None or code.startswith(_SERVERS_OWN_FAULTS):
-        return StoreAway(message)
-    if code == _PERMISSION_DENIED:
-        return StoreRefused("TT003", f"the database refuses it to this person ({message})", {})
-    if code in _NO_SCHEMA:
-        return StoreRefused("TT005", f"the database lacks this program's schema ({message})", {})
-    detail = problem.diag.message_detail or ""
-    return StoreRefused(code, message, json.loads(detail) if code.startswith("TT") else {"detail": detail})
-
-
 def _adapted(argument: object) -> object:
     if isinstance(argument, dict):
         return Jsonb(argument)
@@ -307,7 +287,3 @@ def _adapted(argument: object) -> object:
 def _close(*connections: Connection) -> None:
     for connection in connections:
         connection.close()
-
-
-def _first_line(problem: psycopg.Error) -> str:
-    return str(problem).strip().partition("\n")[0]

@@ -1,0 +1,106 @@
+"""`tradetui store` and what `doctor` says of the store, at the command line and on a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Point
+from tests.postgres import OWNER, StoreDatabase
+from tradetui.cli import main
+
+Use = Callable[..., None]
+
+
+@pytest.fixture
+def use(point: Point, store_database: StoreDatabase) -> Use:
+    """Write a profile of a person at the machine desk1."""
+    point()
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui"
+    folder.mkdir(parents=True)
+
+    def write(person: str, database: str = store_database.name) -> None:
+        conninfo = store_database.cluster.conninfo(database, person)
+        url = os.environ["TRADETUI_BASE_URL"]
+        text = f'[profiles.main]\nbase_url = "{url}"\nmode = "trade"\nmachine = "desk1"\nstore = "{conninfo}"\n'
+        (folder / "config.toml").write_text(text)
+
+    return write
+
+
+def checks(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
+    main(["doctor", "--json"])
+    return {check["check"]: check for check in json.loads(capsys.readouterr().out) if "store" in check["check"]}
+
+
+def test_init_makes_the_schema_and_prints_a_grant_for_each_person_without_one(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store_database.sql("create database fresh")
+    use("anna", "fresh")
+    assert (main(["store", "init"]), main(["store", "status"])) == (1, 1)
+    assert "lacks the right" in capsys.readouterr().err
+    use(OWNER, "fresh")
+    assert main(["store", "init"]) == 0
+    text = capsys.readouterr().out
+    assert "created" in text
+    assert 'GRANT tradetui_trader TO "nora";' in text
+    assert main(["store", "init", store_database.cluster.conninfo("fresh")]) == 0
+    assert "nothing was changed" in capsys.readouterr().out
+
+
+def test_a_password_on_the_command_line_is_refused(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "init", "host=localhost password=hunter2"]) == 2
+    text = capsys.readouterr().err
+    assert "~/.pgpass" in text
+    assert "hunter2" not in text
+
+
+def test_without_the_setting_each_action_says_where_it_belongs(
+    point: Point, capsys: pytest.CaptureFixture[str]
+) -> None:
+    point()
+    for action in ("init", "status"):
+        assert main(["store", action]) == 2
+        assert "store" in capsys.readouterr().err
+    assert checks(capsys) == {}
+
+
+def test_a_store_that_is_not_there_is_named_with_its_reason(
+    use: Use, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna", "nowhere")
+    assert main(["store", "status"]) == 1
+    assert 'database "nowhere" does not exist' in capsys.readouterr().err
+    assert checks(capsys)["store"]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("person", "failed", "remedy"),
+    [
+        ("anna", "store account", "store join"),
+        ("vera", "store role", "GRANT tradetui_trader"),
+        ("nora", "store role", "GRANT"),
+    ],
+)
+def test_doctor_names_what_is_missing_with_its_remedy(
+    use: Use, person: str, failed: str, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(person)
+    by_name = checks(capsys)
+    assert remedy in str(by_name[failed]["remedy"])
+    assert by_name["store"]["ok"] and "PostgreSQL" in str(by_name["store"]["found"])
+    assert "on this machine" in str(by_name["store TLS"]["found"])
+
+
+@pytest.mark.parametrize(("version", "remedy"), [(99, "Install the newer tradetui"), (0, "store init")])
+def test_doctor_tells_a_newer_schema_from_an_older_one(
+    use: Use, store_database: StoreDatabase, version: int, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    store_database.sql(f"delete from tradetui.schema_version; insert into tradetui.schema_version values ({version})")
+    assert remedy in str(checks(capsys)["store schema"]["remedy"])

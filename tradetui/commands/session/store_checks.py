@@ -1,0 +1,98 @@
+"""The checks of the store in `doctor`: server, version, TLS, role, schema, membership, round trip and clock."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tradetui.commands.session.open_profile import OpenProfile
+from tradetui.desk.intents.journal.account_store import StoreRefusal
+from tradetui.exchange.clock import WARN_OFFSET_MS
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+
+if TYPE_CHECKING:
+    from tradetui.storage.postgres.server import PostgresServer
+
+_SLOW_MS: Final = 300.0
+"""Each call to the exchange waits for a round trip to the store first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFinding:
+    """One line of doctor; the remedy is empty if all is well."""
+
+    name: str
+    finding: str
+    remedy: str = ""
+
+
+async def store_findings(profile: OpenProfile) -> list[StoreFinding]:
+    """Connect to the profile's store and check it; empty without one."""
+    server = profile.store_server()
+    if server is None:
+        return []
+    try:
+        await server.open()
+        if server.away_since is not None:
+            remedy = "Check that the server runs and takes this person, and the setting store."
+            return [StoreFinding("store", f"it cannot be reached: {server.away_reason}", remedy)]
+        return await _findings(profile, server)
+    except StoreAway as away:
+        return [StoreFinding("store", f"it does not answer: {away.reason}", "Check the network and the server.")]
+    finally:
+        await server.aclose()
+
+
+async def _findings(profile: OpenProfile, server: PostgresServer) -> list[StoreFinding]:
+    version = f"PostgreSQL {server.server_version // 10_000}.{server.server_version % 10_000}"
+    findings = [
+        _round_trip(version, server.round_trip_s * 1000),
+        StoreFinding("store TLS", server.tls or "none; the server is on this machine"),
+    ]
+    try:
+        before_s = time.time()
+        [hello] = await server.call("hello")
+        offset_ms = (hello["server_epoch_s"] - (before_s + time.time()) / 2) * 1000
+        findings += [
+            StoreFinding("store schema", f"version {hello['schema']}"),
+            _role(profile, server),
+            _clock(offset_ms),
+        ]
+        await server.call("account_state", profile.account.name, profile.machine)
+        return [*findings, StoreFinding("store account", f"{server.person}@{profile.machine} has joined it")]
+    except StoreRefused as refusal:
+        return [*findings, _refused(refusal, server)]
+
+
+def _round_trip(version: str, round_trip_ms: float) -> StoreFinding:
+    remedy = "Use a server that is nearer: each call to the exchange waits for it." if round_trip_ms > _SLOW_MS else ""
+    return StoreFinding("store", f"{version}, round trip {round_trip_ms:.1f} ms", remedy)
+
+
+def _role(profile: OpenProfile, server: PostgresServer) -> StoreFinding:
+    may_look_only = server.role == "viewer" and not profile.loaded.read_only
+    remedy = f'Ask the owner for GRANT tradetui_trader TO "{server.person}", or set mode to monitor.'
+    return StoreFinding("store role", f"{server.person} is {server.role}", remedy if may_look_only else "")
+
+
+def _role_missing(server: PostgresServer) -> StoreFinding:
+    remedy = f'Ask the owner for GRANT tradetui_trader TO "{server.person}".'
+    return StoreFinding("store role", f"{server.person} has none", remedy)
+
+
+def _clock(offset_ms: float) -> StoreFinding:
+    is_off = abs(offset_ms) > WARN_OFFSET_MS
+    remedy = "Set the clocks of server and machine: permits end early or late by this much." if is_off else ""
+    return StoreFinding("store clock", f"{offset_ms:+.0f} ms from this machine's", remedy)
+
+
+def _refused(refusal: StoreRefused, server: PostgresServer) -> StoreFinding:
+    if refusal.code == StoreRefusal.OTHER_SCHEMA:
+        is_newer = refusal.detail.get("store", 0) > refusal.detail.get("program", 0)
+        newer = "Install the newer tradetui, which brought the schema up to date."
+        remedy = newer if is_newer else "Have the store's owner run tradetui store init with this version."
+        return StoreFinding("store schema", refusal.message, remedy)
+    if not server.role:
+        return _role_missing(server)
+    return StoreFinding("store account", refusal.message, "Run tradetui store join; until then nothing is sent.")

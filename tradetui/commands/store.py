@@ -1,0 +1,170 @@
+"""`tradetui store`: sets up the PostgreSQL that several machines on one account share, and says who works there."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from tradetui.commands.process.console import DONE, REFUSED, say, stdout
+from tradetui.commands.session.open_profile import OpenProfile, open_privately
+from tradetui.desk.account.identity import normalised_address
+from tradetui.desk.intents.journal.account_store import StoreRefusal, Writer
+from tradetui.desk.intents.states import scope_name
+from tradetui.profiles.errors import ConfigurationError, NoProfile
+from tradetui.profiles.load import Flags, load
+from tradetui.profiles.store_address import store_conninfo
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+
+if TYPE_CHECKING:
+    from tradetui.storage.postgres.server import PostgresServer
+
+_STAY: Final = {
+    StoreRefusal.ALREADY_OPEN: "Have it settled or released first: tradetui journal shows it.",
+    StoreRefusal.TRADING_LOCKED: "Unlock it first, since nobody else could: L on the main screen.",
+}
+"""Why a machine may not leave yet, and what to do."""
+MARK_FILE: Final = "store.json"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what is named: `init`, `join`, `leave` or `status`."""
+    if args.what == "init":
+        return _init(args)
+    profile = open_privately(os.environ, Flags.of(args))
+    if profile.loaded.profile.store is None:
+        raise ConfigurationError(
+            "is not set",
+            location=str(profile.loaded.file or "environment"),
+            key="store",
+            remedy='Write store = "service=NAME" into the profile; tradetui help machines tells how.',
+        )
+    if args.what == "status":
+        return asyncio.run(_status(profile, as_json=args.json))
+    account = profile.account  # asks the exchange, in an event loop of its own
+    if not account.known:
+        raise ConfigurationError(
+            "is not known: the exchange does not report it, and another machine could not know the account by it",
+            location=str(profile.loaded.file or "environment"),
+            key="uid",
+            remedy="Set uid in the profile.",
+        )
+    return asyncio.run(_join(profile) if args.what == "join" else _leave(profile))
+
+
+def _init(args: argparse.Namespace) -> int:
+    """Create the schema or bring it up to date, and print the grants that are still to be made."""
+    from tradetui.storage.postgres.schema import bring_up_to_date
+
+    setting, location = args.conninfo, "the command line"
+    if setting is None:
+        try:
+            loaded = load(os.environ, Flags.of(args))
+        except NoProfile:
+            loaded = None
+        setting, location = (loaded.profile.store, str(loaded.file)) if loaded else (None, location)
+    if setting is None:
+        raise ConfigurationError(
+            "which database?",
+            key="store",
+            remedy='Name it: tradetui store init "service=NAME", or set it in a profile.',
+        )
+    change = bring_up_to_date(store_conninfo(setting, os.environ, location))
+    output = stdout()
+    if change.before == change.after:
+        output.line(f"The schema tradetui is of version {change.after}; nothing was changed.")
+    else:
+        before = f"brought from version {change.before}" if change.before else "created"
+        output.line(f"The schema tradetui is {before}, now of version {change.after}.")
+    if change.without_role:
+        output.line("These people may not use it yet. Let psql run a line for each who shall:")
+    for person in change.without_role:
+        name = person.replace('"', '""')
+        output.line(f'GRANT tradetui_trader TO "{name}";  -- or tradetui_viewer, who sends nothing')
+    output.line('Next, on each machine: write store = "…" into the profile, then run tradetui store join.')
+    return DONE
+
+
+@asynccontextmanager
+async def _connected(profile: OpenProfile) -> AsyncIterator[PostgresServer]:
+    """Connect to the profile's store; raises StoreAway if that fails."""
+    server = profile.store_server()
+    assert server is not None  # checked before
+    try:
+        await server.open()
+        if server.away_since is not None:
+            raise StoreAway(server.away_reason)
+        yield server
+    finally:
+        await server.aclose()
+
+
+async def _join(profile: OpenProfile) -> int:
+    """Enter this machine; without it no session of the account sends from here."""
+    account, machine = profile.account, profile.machine
+    async with _connected(profile) as server:
+        address, share = normalised_address(account.base_url), profile.loaded.profile.budget_share
+        await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
+        [state] = await server.call("account_state", account.name, machine)
+        writer = Writer(server.person, machine)
+    stdout().line(f"{writer} now works on account {account.uid} by the store.")
+    _name_others(state["machines"], writer)
+    stdout().line("End the sessions of this account that run here, and start them again: they do not know the store.")
+    return DONE
+
+
+async def _leave(profile: OpenProfile) -> int:
+    account, machine = profile.account, profile.machine
+    async with _connected(profile) as server:
+        [state] = await server.call("account_state", account.name, machine)
+        try:
+            await server.call("leave_account", account.name, machine)
+        except StoreRefused as refusal:
+            if refusal.code not in _STAY:
+                raise
+            say(f"tradetui: {refusal}. {_STAY[StoreRefusal(refusal.code)]}")
+            return REFUSED
+        writer = Writer(server.person, machine)
+    profile.journal.file.with_name(MARK_FILE).unlink(missing_ok=True)
+    stdout().line(f"{writer} has left. Take the line store = … out of the profile, then start sessions again.")
+    _name_others(state["machines"], writer)
+    return DONE
+
+
+def _name_others(machines: Sequence[dict[str, Any]], writer: Writer) -> None:
+    others = [str(other) for row in machines if (other := Writer(row["person"], row["machine"])) != writer]
+    if others:
+        stdout().line(f"Others on this account: {', '.join(others)}.")
+
+
+async def _status(profile: OpenProfile, *, as_json: bool) -> int:
+    """Print server and schema, then each account: who is on it, what is open, and who has locked trading."""
+    async with _connected(profile) as server:
+        accounts = await server.call("accounts")
+        states = [(await server.call("account_state", row["name"], None))[0] for row in accounts]
+    output = stdout()
+    version = f"{server.server_version // 10_000}.{server.server_version % 10_000}"
+    if as_json:
+        rows = [account | state for account, state in zip(accounts, states, strict=True)]
+        output.json_line({"version": version, "tls": server.tls, "role": server.role, "accounts": rows})
+        return DONE
+    output.line(
+        f"PostgreSQL {version}, {server.tls or 'not encrypted'}, round trip {server.round_trip_s * 1000:.1f} ms, "
+        f"{server.person} is {server.role or 'without a role'}"
+    )
+    for account, state in zip(accounts, states, strict=True):
+        output.line(f"{account['environment']} {account['uid']} at {account['base_url']}")
+        for row in state["machines"]:
+            output.line(f"  {Writer(row['person'], row['machine'])}, last call {row['seen_s']:.0f} s ago")
+        for row in state["open"]:
+            who = Writer(row["person"], row["machine"])
+            output.line(f"  {scope_name(row['scope'])} {row['state']} for {row['age_s']:.0f} s by {who}, {row['id']}")
+        for row in state["locks"]:
+            who = Writer(row["person"], row["machine"])
+            output.line(f"  trading locked for {row['age_s']:.0f} s by {who}")
+    if not accounts:
+        say("Nobody of yours is on an account yet: tradetui store join.")
+    return DONE
