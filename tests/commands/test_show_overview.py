@@ -7,7 +7,7 @@ import io
 import json
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,11 +16,15 @@ from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.cli import main
 from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.commands.session.overview_profiles import KeptFiles, OverviewProfiles
+from tradetui.commands.session.screen_state import FileAlertChoices
+from tradetui.desk.events.rules import DEFAULT_RULES, AlertChoices, Condition, RuleKind, rule_of
 from tradetui.desk.intents.journal.registered_journal import existing_journal
 from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.client import TradingClient
 from tradetui.profiles.load import Flags
+
+LOST: Final = rule_of(Condition(RuleKind.LINK_LOST))
 
 
 @pytest.fixture
@@ -43,6 +47,10 @@ def config(server: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     file = tmp_path / "config.toml"
     file.write_text("\n".join(tables))
     return file
+
+
+def add_to(config: Path, text: str) -> None:
+    config.write_text(f"{config.read_text()}\n{text}")
 
 
 def test_each_profile_is_a_row_and_the_sums_say_how_many_they_hold(
@@ -72,7 +80,7 @@ def test_csv_has_the_columns_of_the_screen(config: Path, capsys: pytest.CaptureF
 def test_an_account_that_cannot_be_opened_is_named_and_the_exit_code_says_so(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config.write_text(f'{config.read_text()}\n[profiles.lost]\nbase_url = "http://127.0.0.1:9"\nuid = 7\n')
+    add_to(config, '[profiles.lost]\nbase_url = "http://127.0.0.1:9"\nuid = 7\n')
     assert main(["show", "overview", "--json", "--config", str(config)]) == ATTENTION
     printed = capsys.readouterr()
     first = json.loads(printed.out)[0]
@@ -94,6 +102,22 @@ async def test_every_client_of_it_has_a_transport_that_refuses_to_write(config: 
         opened = source.open()
         assert not isinstance(opened.client, TradingClient) and not hasattr(opened.client, "write")
         await opened.client.aclose()
+    await overview.stop()
+
+
+async def test_a_row_alerts_by_the_rules_of_its_profile_that_nobody_has_silenced(config: Path) -> None:
+    add_to(config, '[[profiles.one-way.alerts]]\nwhen = "liquidation_nearer"\npercent = 5\n')
+    FileAlertChoices(config.parent / "data", "coin").write(AlertChoices(frozenset({LOST.name})))
+    profiles = OverviewProfiles({"TRADETUI_RUNTIME_DIR": str(config.parent / "run")}, Flags(config=config))
+    overview = profiles.overview()
+    rules = {}
+    for source in profiles.sources():
+        opened = source.open()
+        rules[source.name] = set(opened.rules)
+        await opened.client.aclose()
+    assert rules["hedge"] == set(DEFAULT_RULES)
+    assert rules["coin"] == set(DEFAULT_RULES) - {LOST}
+    assert {rule.condition.kind for rule in rules["one-way"] - set(DEFAULT_RULES)} == {RuleKind.LIQUIDATION_NEARER}
     await overview.stop()
 
 

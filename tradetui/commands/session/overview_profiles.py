@@ -98,7 +98,8 @@ class OverviewProfiles:
         close_data_dir(profile.loaded)
         self._writers.show_life(profile.loaded.runtime_dir / ALIVE_DIR)
         kept = KeptFiles(settings, self._writers)
-        return OpenedAccount(profile.row_reader(self._permits, self._clock), settings, profile.presumed_account, kept)
+        client = profile.row_reader(self._permits, self._clock)
+        return OpenedAccount(client, settings, profile.presumed_account, kept, _rules_of(profile))
 
 
 def _rules_of(profile: OpenProfile) -> tuple[Rule, ...]:
