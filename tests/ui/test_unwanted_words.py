@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows
 from tradetui.manual import PAGE_NAMES, read_page
 from tradetui.ui.application.run_app import screen_text
 
@@ -60,7 +60,7 @@ def test_a_sentence_is_seen_in_an_f_string_and_a_docstring_is_not() -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize("name", ["hedge", "one-way"])
 async def test_no_screen_of_the_demonstration_shows_one(name: str) -> None:
-    stage = AppOnFewRows(name)
+    stage = AppOnFewRows(name, profiles=EVERY_ACCOUNT)
     async with stage.running((200, 60), after=12) as pilot:
         screens = [("", "main")]
         screens += [(key, key) for key in ("5", "4", "3", "1", "s", "P", "o", "J", "question_mark", "ctrl+p", "7", "8")]

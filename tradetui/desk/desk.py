@@ -206,6 +206,11 @@ class Desk:
         return self.storage.identity
 
     @property
+    def uid(self) -> str | None:
+        """The account's UID; None while neither the exchange nor the profile names it."""
+        return self.account.uid if self.account is not None and self.account.known else self.settings.uid
+
+    @property
     def archive(self) -> Archive | None:
         """The account's archive, which outlives the session; None until the account is known."""
         return self.storage.archive

@@ -37,6 +37,11 @@ def scrub(text: str) -> str:
     return "".join(REPLACEMENT if _is_unsafe(character) else character for character in text)
 
 
+def uid_tail(uid: str) -> str:
+    """Return the last four digits of a UID, which distinguish accounts beside their names."""
+    return uid[-4:]
+
+
 def escaped(text: str, *, only_ascii: bool = False) -> str:
     """Write the characters that `scrub` replaces as visible JSON escapes: U+202E as `\\u202e`.
 

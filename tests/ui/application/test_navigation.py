@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual.widgets import OptionList
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows
 from tradetui.desk.desk import Desk
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
@@ -86,7 +86,9 @@ async def switch(stage: AppOnFewRows, pilot: Any, *keys: str) -> None:
 
 async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_them_along() -> None:
     kept: list[ScreenPreferences] = []
-    stage = with_appearances(AppOnFewRows(), **{"one-way": ONE_WAY, "hedge": ProfileAppearance(keep=kept.append)})
+    stage = with_appearances(
+        AppOnFewRows(profiles=EVERY_ACCOUNT), **{"one-way": ONE_WAY, "hedge": ProfileAppearance(keep=kept.append)}
+    )
     async with stage.running((200, 60)) as pilot:
         main = stage.app.main
         await switch(stage, pilot, "j")
@@ -126,7 +128,7 @@ async def test_quitting_asks_while_a_new_key_is_not_saved_though_nothing_is_open
 
 
 async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open() -> None:
-    stage = with_appearances(AppOnFewRows())
+    stage = with_appearances(AppOnFewRows(profiles=EVERY_ACCOUNT))
     async with stage.running() as pilot:
         names = [profile.name for profile in stage.app.settings.profiles]
         for opened, keys in (("hedge", ()), ("coin", ("j", "j"))):
@@ -144,7 +146,7 @@ async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open()
 
 
 async def test_another_profile_is_no_position_that_has_closed() -> None:
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running(after=8) as pilot:
         assert stage.app.main.positions_panel.table.cursor.record is not None
         stage.app.open_profile(1)
@@ -156,7 +158,7 @@ async def test_another_profile_is_no_position_that_has_closed() -> None:
 
 
 async def test_nothing_of_the_account_before_stays_while_another_is_opened() -> None:
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running(after=8) as pilot:
         assert stage.desk.alerts.newest is not None
         sentence, unseen = stage.desk.alerts.newest.sentence, f"{stage.desk.alerts.unseen} new"
@@ -184,7 +186,7 @@ async def test_the_headlines_of_hidden_panels_are_those_of_the_account_that_is_o
 
     headlines = []
     for first in ("one-way", "hedge"):
-        stage = AppOnFewRows(first, before=stand_still)
+        stage = AppOnFewRows(first, before=stand_still, profiles=EVERY_ACCOUNT)
         async with stage.running((80, 24), after=8) as pilot:
             if first == "hedge":
                 stage.app.open_profile(1)
@@ -196,7 +198,7 @@ async def test_the_headlines_of_hidden_panels_are_those_of_the_account_that_is_o
 
 
 async def test_a_desk_is_stopped_whole_however_often_another_profile_is_chosen_meanwhile() -> None:
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running() as pilot:
         first_desk, answered, stopped = stage.desk, asyncio.Event(), asyncio.Event()
         stop = first_desk.stop

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from textual.app import ComposeResult
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows, newest_message
 from tradetui.desk.desk import Desk
 from tradetui.ui.application import app
 from tradetui.ui.application.app import OpenDesk, _stop_once_built
@@ -149,7 +149,7 @@ async def test_a_profile_is_not_opened_where_the_desk_before_it_cannot_be_stoppe
         await stop(self)
         raise RuntimeError("the disk is full")
 
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running() as pilot:
         monkeypatch.setattr(Desk, "stop", stop_and_fail)
         stage.app.open_profile(1)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.widgets import OptionList
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows
 
 pytestmark = pytest.mark.looptime
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.looptime
 @pytest.mark.parametrize("key", ["P", "o", "c", "s", "ctrl+p"])
 async def test_the_highlighted_line_is_underlined(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running() as pilot:
         await pilot.press(key)
         await asyncio.sleep(1)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.widgets import Input, OptionList
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows, newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.trading.account_totals import Totals
@@ -254,7 +254,7 @@ async def test_poll_now_reads_at_once() -> None:
 
 
 async def test_profile_is_another_account() -> None:
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running() as pilot:
         await pilot.press("P")
         assert isinstance(stage.app.screen, ChoiceDialog)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows
 from tradetui.desk.feeds.orders import UNIFIED_NOTE
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
@@ -57,7 +57,7 @@ async def test_one_call_a_minute_asks_whether_it_still_is() -> None:
 
 
 async def test_it_goes_when_the_account_is_another() -> None:
-    stage = AppOnFewRows("unified", before=move_all)
+    stage = AppOnFewRows("unified", before=move_all, profiles=EVERY_ACCOUNT)
     async with stage.running((120, 36), after=5) as pilot:
         assert "unified mode" in screen_text(stage.app)
         await pilot.press("P")

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.fixtures.lookup_session import BOOKS
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows, newest_message
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.application.palette import HelpDialog
@@ -657,7 +657,7 @@ async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> N
 
 
 async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         before = ids(screen)

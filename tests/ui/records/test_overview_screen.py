@@ -11,16 +11,20 @@ from typing import cast
 import pytest
 from textual import events
 from textual.pilot import Pilot
+from textual.widgets import Button
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.overview_on_sandbox import ACCOUNTS, AppWithOverview
+from tradetui.commands.session import demo_desk
 from tradetui.desk.overview.account_row import AccountRow
 from tradetui.desk.overview.watched_account import Kept
-from tradetui.desk.settings import Access
+from tradetui.desk.settings import Access, DeskSettings
+from tradetui.sandbox.app import Sandbox
 from tradetui.ui.application.palette import Actions
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.records.overview_screen import OverviewScreen
+from tradetui.ui.settings.ui_settings import NO_UID
 from tradetui.ui.table.record_table import RecordTable
 
 pytestmark = pytest.mark.looptime
@@ -43,7 +47,7 @@ async def go_to(pilot: Pilot[None], stage: AppWithOverview, name: str) -> None:
     await pilot.pause()
 
 
-def uid_of(stage: AppWithOverview, name: str) -> str:
+def uid_of(stage: AppOnFewRows, name: str) -> str:
     return next(key.uid for key in stage.sandbox.exchange_state.keys if key.name == name)
 
 
@@ -118,6 +122,36 @@ async def test_the_dialog_names_the_account_in_title_button_and_typed_word() -> 
         assert f"SANDBOX · hedge · {uid_of(stage, 'hedge')}" in text
         assert f"hedge {tail}" in str(stage.app.screen.query_one("#confirm").label)  # type: ignore[attr-defined]
         assert f"hedge {tail} to go on" in text
+
+
+def only_core(sandbox: Sandbox) -> None:
+    sandbox.options = replace(sandbox.options, core_only=True)
+
+
+@pytest.mark.parametrize("is_uid_known", [True, False])
+async def test_an_account_is_named_before_the_overview_was_ever_opened(
+    is_uid_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_uid_known:
+        monkeypatch.setattr(demo_desk, "DeskSettings", lambda **fields: DeskSettings(**fields | {"uid": None}))
+    stage = AppOnFewRows(profiles=("hedge", "coin"), before=None if is_uid_known else only_core)
+    async with stage.running(size=(140, 48), after=4) as pilot:
+        execution = stage.desk.execution
+        assert execution is not None and stage.app.overview is None
+        execution.settings = replace(execution.settings, typed_above=Decimal(0))
+        uid = uid_of(stage, "hedge")
+        shown, tag = (uid, f"hedge {uid[-4:]}") if is_uid_known else (NO_UID, "hedge")
+        assert f"hedge · {shown}" in screen_text(stage.app).splitlines()[0]
+        await pilot.press("R")
+        await asyncio.sleep(3)
+        text = screen_text(stage.app)
+        assert f"SANDBOX · hedge · {shown}" in text and f" {tag} to go on." in text
+        assert str(stage.app.screen.query_one("#confirm", Button).label).endswith(f" · {tag}")
+        await pilot.press("escape", "L")
+        await asyncio.sleep(1)
+        await pilot.press("L")
+        await pilot.pause()
+        assert str(stage.app.screen.query_one("#confirm", Button).label) == f"Unlock · {tag}"
 
 
 async def test_keys_typed_ahead_never_reach_the_account_that_is_entered() -> None:
@@ -278,14 +312,14 @@ async def test_enter_on_the_open_account_goes_back_to_its_session_and_locks_it()
     stage = AppWithOverview(begins=False)
     async with stage.running(after=3) as pilot:
         desk, intents = stage.desk, stage.desk.intents
-        assert intents is not None and not intents.locked and not intents.account_tag
+        assert intents is not None and not intents.locked
         await pilot.press("O")
         await asyncio.sleep(3)
         assert shown(stage).table.cursor.row_id == "hedge"
         await pilot.press("enter", "R")
         await asyncio.sleep(2)
         assert stage.app.screen is stage.app.main and stage.desk is desk, "what it has sent is followed without a break"
-        assert intents.locked and intents.account_tag == f"hedge {uid_of(stage, 'hedge')[-4:]}"
+        assert intents.locked
 
 
 async def test_the_lock_s_own_key_works_while_an_account_is_being_entered() -> None:

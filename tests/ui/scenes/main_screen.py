@@ -8,7 +8,7 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnDemo, AppOnRecentFills, AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnDemo, AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.plays import in_turn, press, stop_market
 from tests.ui.scenes.scene import SIZE, Scene
 from tradetui.sandbox.app import Sandbox
@@ -45,6 +45,7 @@ _help = _brief(
     (120, 52),
     ("╭─ Help", "every key and what it does"),
     in_turn(stop_market, press("question_mark")),
+    stage=partial(AppOnRecentFills, profiles=EVERY_ACCOUNT),
     published=True,
 )
 _screens = _help.then(

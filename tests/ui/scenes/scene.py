@@ -47,7 +47,7 @@ class Scene:
     play: Play = _nothing
     before: Callable[[Sandbox], None] | None = None
     account: str = "hedge"
-    stage: type[AppOnSandbox] = AppOnSandbox
+    stage: Callable[..., AppOnSandbox] = AppOnSandbox
     read_only: bool = False
     after: float = 8.0
     published: bool = False

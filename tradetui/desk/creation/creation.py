@@ -136,7 +136,7 @@ class Creation:
 
     @property
     def account_tag(self) -> str:
-        """Names the account beside the button; empty while the session shows one account."""
+        """Names the account beside the button; empty where the session knows one profile."""
         return self._intents.account_tag
 
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
+from tradetui.wire.text import uid_tail
 
 _log = logging.getLogger(__name__)
 
@@ -127,8 +128,14 @@ class Intents:
         """The scopes that open intents lock, as last read."""
         self.writers = StepWriters(clock)
         self.lock = AccountLock(disk, clock, locked=start_locked)
-        self.account_tag = ""
-        """Names the account beside every button and typed word that sends; empty while only one account is shown."""
+        self.profile_to_name: Callable[[], str] = lambda: ""
+        """The profile's name while the session knows several profiles, else empty."""
+
+    @property
+    def account_tag(self) -> str:
+        """Names the account in every button and typed text that sends; empty where the session knows one profile."""
+        profile = self.profile_to_name()
+        return f"{profile} {uid_tail(self.uid)}" if profile and self.uid else profile
 
     # The journal
 

@@ -14,9 +14,9 @@ from tradetui.trading.contract_math import known_sum
 from tradetui.trading.position_figures import Exposure
 from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.text import uid_tail
 
 NO_KEY: Final = "no key"
-UID_TAIL: Final = 4  # last digits of a UID, which distinguish accounts beside their names
 
 
 class RowState(IntEnum):
@@ -94,7 +94,7 @@ class AccountRow:
 
     @property
     def uid_tail(self) -> str | None:
-        return None if self.uid is None else self.uid[-UID_TAIL:]
+        return None if self.uid is None else uid_tail(self.uid)
 
     @property
     def last_fill(self) -> datetime | None:

@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Final
 
 from tradetui.desk.feeds.polling.feed import Feed, Freshness, Reading
-from tradetui.desk.overview.account_row import NO_KEY, UID_TAIL, AccountRow, RowState
+from tradetui.desk.overview.account_row import NO_KEY, AccountRow, RowState
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
@@ -16,6 +16,7 @@ from tradetui.trading.contract_math import ZERO, known_sum
 from tradetui.wire.enums import same
 from tradetui.wire.models.futures_accounts import FuturesAccount, SubaccountAssets, SubaccountAssetsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text import uid_tail
 
 SUBACCOUNTS_EVERY_S: Final = 10.0
 """One call: the exchange allows no more."""
@@ -72,7 +73,7 @@ def subaccount_rows(
         in_usdt = [asset.unrealized_pl for asset in assets if same(asset.margin_coin, "USDT")]
         unrealised = totals.unrealised if is_known else None
         yield AccountRow(
-            names=(f"{main.name}/{uid[-UID_TAIL:]}",),
+            names=(f"{main.name}/{uid_tail(uid)}",),
             environment=main.environment,
             uid=uid,
             state=RowState.READ if is_readable[uid] else RowState.PARTLY_READ,

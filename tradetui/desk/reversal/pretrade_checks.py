@@ -19,7 +19,7 @@ REVERSAL = "futures.reverse"
 class RiskContext:
     """The input of the checks beside the preview; `sends_nothing` is why the session sends nothing at all.
 
-    `account_tag` names the account in the text to type; empty while the session shows one account.
+    `account_tag` names the account in the text to type; empty where the session knows one profile.
     """
 
     settings: DeskSettings
@@ -71,7 +71,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
 
 
 def required_text(subject: str, account_tag: str) -> str:
-    """Return the text to type: the position, then the account if the session shows several."""
+    """Return the text to type: the position, then the account if the session knows several."""
     return f"{subject} {account_tag}".strip()
 
 

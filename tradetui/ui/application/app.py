@@ -223,7 +223,6 @@ class TradeApp(TextualApp, inherit_bindings=False):
             overview.alerted = self._overview_alerted
             overview.start()
         await self._back_to_main()
-        self._tag_account(self.desk)
         entered = "" if self.desk is None else self.desk.settings.name
         await self.push_screen(OVERVIEW_SCREEN(self.settings, self.overview, entered))
 
@@ -245,18 +244,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self._drops_keys = True
         if desk.intents is not None:
             desk.intents.lock.hold()
-        self._tag_account(desk)
         await self._back_to_main()
         self._lock_changed()
         self._take_keys_once_painted()
-
-    def _tag_account(self, desk: Desk | None) -> None:
-        """Name the account wherever the session sends, as soon as more than one account is shown."""
-        if self.overview is None or desk is None or desk.intents is None:
-            return
-        name = desk.settings.name
-        tail = next((row.uid_tail for row in self.overview.rows if name in row.names), None)
-        desk.intents.account_tag = " ".join(filter(None, (name, tail)))
 
     def _overview_alerted(self, row: AccountRow, alert: Alert) -> None:
         """Show the alert of an account that has no session of its own here: the open one shows its own."""
@@ -317,9 +307,10 @@ class TradeApp(TextualApp, inherit_bindings=False):
             # All large modules are imported while a thread builds the desk, after the first paint.
             in_loop = self.settings.inline_start
             desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
-            if locked and desk.intents is not None:
-                desk.intents.lock.hold()
-            self._tag_account(desk)
+            if (intents := desk.intents) is not None:
+                intents.profile_to_name = lambda: profile.name if len(self.settings.profiles) > 1 else ""
+                if locked:
+                    intents.lock.hold()
             self._open_desk.follow(desk, self._make_notices, published=self._published, alerted=self.alerted)
             if not in_loop:
                 await desk.client.prepare()
@@ -414,8 +405,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
             self.run_worker(self._ask_to_unlock(desk, intents))
 
     async def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
-        question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        if await self.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, "Unlock")):
+        question = f"Unlock trading on {desk.settings.environment} {intents.account_tag or desk.settings.name}?"
+        action = " · ".join(filter(None, ("Unlock", intents.account_tag)))
+        if await self.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, action)):
             intents.set_lock(False)
             withdraw(self, LOCKED_NOW)
             self._lock_changed()

@@ -38,7 +38,7 @@ from tradetui.ui.key_bindings.actions import OF_ACCOUNTS, Action, Move, shown_ke
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import THEMES
-from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary
+from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, NO_UID, ProfileChoice, ProfileSummary
 from tradetui.ui.table.desk_screen import DeskScreen
 from tradetui.wire.text import scrub
 
@@ -262,9 +262,8 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
             return ProfileSummary(trouble="its configuration could not be read in time")
     if desk is None or desk.settings.name != profile.name:
         return summary
-    uid = desk.account.uid if desk.account is not None else None
-    mode = _MODES.get(desk.access, "trade")
-    return summary._replace(uid=uid or summary.uid, mode=mode, trouble="")
+    uid = desk.uid or summary.uid or (NO_UID if desk.account is not None else None)
+    return summary._replace(uid=uid, mode=_MODES.get(desk.access, "trade"), trouble="")
 
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:

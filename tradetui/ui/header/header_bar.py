@@ -20,7 +20,7 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.tables.cells.cell_format import UNKNOWN, number, percent, percent_points
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.ui.key_bindings.actions import Action
-from tradetui.ui.settings.ui_settings import UiSettings
+from tradetui.ui.settings.ui_settings import NO_UID, UiSettings
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import scrub
 
@@ -221,8 +221,8 @@ def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def account_of(desk: Desk) -> str:
-    uid = desk.account.uid if desk.account is not None else desk.settings.uid
-    return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
+    uid = desk.uid or (NO_UID if desk.account is not None else "")
+    return scrub(" · ".join(filter(None, (desk.settings.name, uid))))
 
 
 def alarm_of(desk: Desk, key_named: Callable[[Action], str]) -> str:

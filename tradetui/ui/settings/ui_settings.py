@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.row_source import RowT
 
 NARROWEST, WIDEST = 3, 60
+NO_UID: Final = "UID not known"
 KEY_READS_ONLY: Final = "key reads only"
 """The mode of a profile that may send, with a key whose orders the exchange refuses."""
 

@@ -55,6 +55,7 @@ from tradetui.ui.intents.creation.titles import BREAKPOINTS, ISSUED_KEYS, TITLES
 from tradetui.ui.intents.journal_screen import ReleaseDialog, show_release
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import inside_sentence, notify, sanitized
+from tradetui.ui.settings.ui_settings import NO_UID
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.text import scrub
 
@@ -95,7 +96,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
         style = "live" if settings.environment is Environment.LIVE else "calm"
-        uid = self._creation.keys.uid or settings.uid or "UID not known"
+        uid = self._creation.keys.uid or settings.uid or NO_UID
         account = f"{settings.environment} · {settings.name} · {uid}"
         with self.framed(TITLES[self._kind], "Esc back to the form"):
             yield Static(sanitized(account), classes=style, markup=False)

@@ -34,6 +34,7 @@ from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.key_bindings.actions import Action, bound_keys
 from tradetui.ui.key_bindings.key_queue import LineBox, TypedInput
 from tradetui.ui.safe_text import Notice, sanitized
+from tradetui.ui.settings.ui_settings import NO_UID
 from tradetui.wire.decimal_text import typed_number
 from tradetui.wire.text import scrub
 
@@ -283,7 +284,7 @@ class Frame(Vertical):
 
     def _show_state(self, state: str) -> None:
         settings = self._execution.settings
-        account = scrub(f"{settings.environment} · {settings.name} · {self._execution.intents.uid or 'UID not known'}")
+        account = scrub(f"{settings.environment} · {settings.name} · {self._execution.intents.uid or NO_UID}")
         line = "─" * max(1, self.outer_size.width - len(account) - len(state) - _BESIDE_TITLE)
         title = Content.assemble(account, (f" {line} ", "$primary not bold"), state) if state else Content(account)
         self.border_title = title
