@@ -231,17 +231,26 @@ async def test_orders_are_whole_whatever_their_status() -> None:
     assert not ids_by_status["live"] & ids_by_status["partially_filled"]
 
 
-async def test_the_sign_of_fees_is_that_of_takers_and_stays_for_fills_that_come_again() -> None:
-    maker = unified_fill(1, 1000, tradeScope="maker")
+async def test_the_sign_of_fees_is_that_of_takers_in_the_same_reply_or_on_the_newest_page() -> None:
+    maker, taker = unified_fill(1, 20 * DAY_MS, tradeScope="maker"), unified_fill(2, DAY_MS)
+    refunded = unified_fill(3, 500, feeDetail=[{"feeCoin": "USDT", "fee": "-0.27153"}])
     script = UnifiedScript(rows={FILLS: [maker]})
     client = client_of(script, Interface.UNIFIED)
-    assert (await client.futures.fills(product_type=USDT)).rows[0].fee_detail[0].total_fee is None
-    script.rows[FILLS] = [maker, unified_fill(2, 500)]
-    assert [row.fee_detail[0].total_fee for row in (await client.futures.fills(product_type=USDT)).rows] == [
-        Decimal("-0.27153")
-    ] * 2
+
+    async def fees(**parameters: Any) -> list[Decimal | None]:
+        rows = (await client.futures.fills(product_type=USDT, **parameters)).rows
+        return [row.fee_detail[0].total_fee for row in rows]
+
+    assert await fees() == [None]
+    script.rows[FILLS] = [maker, taker]
+    assert await fees() == [Decimal("-0.27153")] * 2
+    assert await fees(end_time=START_MS - 10 * DAY_MS) == [Decimal("-0.27153")], "as on the newest page"
+    script.rows[FILLS] = [maker, refunded]
+    assert await fees() == [Decimal("-0.27153"), Decimal("0.27153")], "the sign of another reply is not kept"
+    script.rows[FILLS] = [maker, taker, refunded]
+    assert await fees() == [None] * 3, "takers contradict each other"
     script.rows[FILLS] = [maker]
-    assert (await client.futures.fills(product_type=USDT)).rows[0].fee_detail[0].total_fee == Decimal("-0.27153")
+    assert await fees() == [None]
 
 
 async def test_strategy_orders_are_asked_for_by_type_and_trailing_ones_do_not_exist() -> None:

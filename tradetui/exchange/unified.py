@@ -9,7 +9,7 @@ moved while the session runs, and then changes over here. Meanwhile every read f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
@@ -38,7 +38,7 @@ from tradetui.wire.error_codes import (
     UNIFIED_TRADER,
     meaning,
 )
-from tradetui.wire.exchange_time import unix_ms
+from tradetui.wire.exchange_time import DAY_MS, unix_ms
 from tradetui.wire.models.api_key import AccountInfo, AccountInfoRequest
 from tradetui.wire.models.futures import (
     FuturesFill,
@@ -87,6 +87,7 @@ UNIFIED_SENTENCE: Final = (
 _UNIFIED_MODES: Final = ("unified", "hybrid")
 _STRATEGY_TYPES: Final[Mapping[str, str]] = {PlanType.NORMAL_PLAN: "trigger", PlanType.PROFIT_LOSS: "tpsl"}
 """The types of strategy orders by the plan type that a request names; v3 has no trailing orders."""
+_THIRTY_DAYS_MS: Final = 30 * DAY_MS
 _MARK: Final = ":"
 """Stands in a cursor of a history between the end of its piece (Unix ms) and the cursor that v3 gave."""
 
@@ -124,7 +125,6 @@ class AccountReads:
         self._mode_is_known = False
         self._hold_mode: str | None = None
         self._asking = asyncio.Lock()
-        self._paid_sign: int | None = None
 
     @property
     def is_classic(self) -> bool:
@@ -196,7 +196,7 @@ class AccountReads:
     def _become(self, *, unified: bool) -> None:
         if unified is not self.is_unified:
             self.changes += self._has_rows
-            self._paid_sign, self._mode_is_known = None, unified
+            self._mode_is_known = unified
         self.is_unified = unified
 
     async def _read_unified(self, request: Request[Any], priority: Priority) -> Reply[Any]:
@@ -260,22 +260,33 @@ class AccountReads:
         return replace(_converted(PendingOrder, reply, chosen), cursor=None)
 
     async def _fills(self, request: FuturesFillsRequest, priority: Priority) -> Reply[FuturesFill]:
-        def convert(reply: Reply[Any]) -> list[dict[str, Any]]:
+        async def convert(reply: Reply[Any]) -> list[dict[str, Any]]:
             fills = _raw(reply)
-            # A page without a taker's fill has the sign of the pages before: a fill that comes again stays as it is.
-            self._paid_sign = classic_rows.paid_sign(fills) or self._paid_sign
-            rows = [classic_rows.classic_fill(fill, self._hold_mode, self._paid_sign) for fill in fills]
+            paid = await self._paid_sign(fills, request.product_type, priority)
+            rows = [classic_rows.classic_fill(fill, self._hold_mode, paid) for fill in fills]
             return [row for row in rows if request.symbol in (None, str(row.get("symbol")).upper())]
 
         whole = UnifiedFillsRequest(category=request.product_type, order_id=request.order_id, limit=request.limit)
         return await self._history(FuturesFill, request, whole, convert, priority)
+
+    async def _paid_sign(self, fills: Sequence[Any], category: str, priority: Priority) -> int | None:
+        """Return the sign of a paid fee by the taker fills of a reply, or if it has none, by those of the newest page.
+
+        None if there are none, or if they contradict each other. A sign is never kept for later replies.
+        """
+        signs = classic_rows.paid_signs(fills)
+        if fills and not signs:
+            now_ms = self._server_clock.now_ms
+            newest = UnifiedFillsRequest(category=category, start_time=now_ms - _THIRTY_DAYS_MS, end_time=now_ms)
+            signs = classic_rows.paid_signs(_raw(await self._ask(newest, priority)))
+        return signs.pop() if len(signs) == 1 else None
 
     async def _triggers(self, request: TriggerHistoryRequest, priority: Priority) -> Reply[TriggerOrder]:
         strategy_type = _STRATEGY_TYPES.get(request.plan_type)
         if strategy_type is None:
             return Reply(())
 
-        def convert(reply: Reply[Any]) -> list[dict[str, Any]]:
+        async def convert(reply: Reply[Any]) -> list[dict[str, Any]]:
             return self._trigger_rows(reply, request, strategy_type, waits=False)
 
         whole = UnifiedTriggersRequest(category=request.product_type, type=strategy_type, limit=request.limit)
@@ -314,7 +325,7 @@ class AccountReads:
         ]
 
     async def _closed_positions(self, request: ClosedPositionsRequest, priority: Priority) -> Reply[ClosedPosition]:
-        def convert(reply: Reply[Any]) -> list[dict[str, Any]]:
+        async def convert(reply: Reply[Any]) -> list[dict[str, Any]]:
             return list(map(classic_rows.classic_closed_position, _raw(reply)))
 
         whole = UnifiedClosedPositionsRequest(category=request.product_type, symbol=request.symbol, limit=request.limit)
@@ -329,7 +340,7 @@ class AccountReads:
         kind: type[Row],
         request: Any,
         whole: Request[Any],
-        convert: Callable[[Reply[Any]], list[dict[str, Any]]],
+        convert: Callable[[Reply[Any]], Awaitable[list[dict[str, Any]]]],
         priority: Priority,
         *,
         first_page_only: bool = False,
@@ -345,6 +356,7 @@ class AccountReads:
         since = rule.kept_since(request.start_time or 0, now_ms)
         until = now_ms if request.end_time is None else request.end_time
         piece_end, cursor = _page_at(request.id_less_than, until)
+        page_cursor = f"{piece_end}{_MARK}{cursor or ''}"
         time_field = endpoint_of(type(request)).time_field or ""
         rows: list[dict[str, Any]] = []
         while True:
@@ -358,16 +370,15 @@ class AccountReads:
                 next_page = piece_end, reply.cursor
             elif piece_start > since:
                 next_page = piece_start, None
-            rows += convert(reply)
+            rows += await convert(reply)
             converted = _converted(kind, reply, rows)
             # Rows at the very end of a piece came with the piece after it: a page of these alone would seem to be the
             # last one.
             moments = (getattr(row, time_field) for row in converted.rows)
             is_new = any(moment is None or unix_ms(moment) < piece_end for moment in moments)
             if next_page is None or is_new or converted.undecodable_rows or first_page_only:
-                return replace(
-                    converted, cursor=None if next_page is None else f"{next_page[0]}{_MARK}{next_page[1] or ''}"
-                )
+                next_cursor = None if next_page is None else f"{next_page[0]}{_MARK}{next_page[1] or ''}"
+                return replace(converted, cursor=next_cursor, page_cursor=page_cursor)
             piece_end, cursor = next_page
 
 

@@ -8,7 +8,7 @@ which v2 would read as a close by the exchange. `_HEDGE_TERMS` is the one table 
 it, or that contradicts the side, is left as it came, so that nothing is decided by it.
 
 Sources: the fields of recorded replies, the exchange's documents of December 2025, and the types of public client
-libraries of 2026. The sign of a paid fee is not documented and was recorded both ways, so `paid_sign` finds it out.
+libraries of 2026. The sign of a paid fee is not documented and was recorded both ways, so `paid_signs` finds it out.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def classic_fill(fill: _Row, hold_mode: str | None, paid: int | None) -> dict[st
     Args:
         fill: as received.
         hold_mode: the account's position mode, which alone tells the mode of a fill that says `open` or `close`.
-        paid: the sign of a paid fee (`paid_sign`); None leaves every fee out, since its sign is not known.
+        paid: the sign of a paid fee (`paid_signs`); None leaves every fee out, since its sign is not known.
     """
     row = _renamed(fill, _OF_FILL)
     fees = fill.get("feeDetail")
@@ -221,10 +221,10 @@ def classic_fill(fill: _Row, hold_mode: str | None, paid: int | None) -> dict[st
     return row
 
 
-def paid_sign(fills: Iterable[_Row]) -> int | None:
-    """Return the sign (1 or -1) that a paid fee has in a reply, as its taker fills show: a taker always pays.
+def paid_signs(fills: Iterable[_Row]) -> set[int]:
+    """Return the signs (1 or -1) that paid fees have in a reply, as its taker fills show: a taker always pays.
 
-    None if there is none among them, or if they contradict each other.
+    The sign is known if there is exactly one.
     """
     signs = set()
     for fill in fills:
@@ -233,7 +233,7 @@ def paid_sign(fills: Iterable[_Row]) -> int | None:
             continue
         amounts = (_figure(fee.get("fee")) for fee in fees if isinstance(fee, Mapping))
         signs |= {1 if amount > 0 else -1 for amount in amounts if amount}
-    return signs.pop() if len(signs) == 1 else None
+    return signs
 
 
 def classic_triggers(trigger: _Row, strategy_type: str, hold_mode: str | None, *, waits: bool) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Generic
 
@@ -107,6 +107,14 @@ class RowQueries:
             f"SELECT rowid, product_type, body {_OF_TYPE} ORDER BY time DESC, ordinal DESC LIMIT ?", (*of_type, limit)
         )
         return [row for values in cursor if (row := self._read_row(kind, *values)) is not None]
+
+    def fills_at(self, product_type: ProductType, times: Iterable[int]) -> list[ProductRow[FuturesFill]]:
+        """Return the archived fills of these moments (Unix ms)."""
+        cursor = self._connection.execute(
+            f"SELECT rowid, product_type, body {_OF_TYPE} AND time IN (SELECT value FROM json_each(?))",
+            (KINDS[FuturesFill], str(product_type), dump_json(list(times))),
+        )
+        return [row for values in cursor if (row := self._read_row(FuturesFill, *values)) is not None]
 
     def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
         """Yield every archived fill of a product type, oldest first."""

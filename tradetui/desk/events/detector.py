@@ -181,9 +181,11 @@ class AlertDetector:
         self, snapshot: Snapshot[ProductRow[TriggerOrder]], now_s: float, now_ms: int
     ) -> list[AlertEvent]:
         """Process the ended trigger orders; all except cancelled ones alert at once."""
-        self._triggers = snapshot
+        before, self._triggers = self._triggers, snapshot
         events = []
         for row in self._new_triggers.of(snapshot, now_ms):
+            if _differs_by_interface_only(before, row):
+                continue
             match trigger_state(row.record):
                 case TriggerState.EXECUTED:
                     events.append(self._executed_event(row))
@@ -329,6 +331,15 @@ class AlertDetector:
         sentence = trigger_sentence(order, fills, self._precision_of(symbol))
         key = f"trigger|{row.row_id}|{order.plan_status}"
         return _event(kind, key=key, sentence=sentence, symbol=symbol, fills=fills)
+
+
+def _differs_by_interface_only(before: Snapshot[ProductRow[TriggerOrder]], row: ProductRow[TriggerOrder]) -> bool:
+    """Whether a row differs from the one before only since the account was moved between classic and unified mode."""
+    index = before.index.get(row.row_id)
+    if index is None:
+        return False
+    known = before.rows[index].record
+    return known.is_converted is not row.record.is_converted and known.plan_status == row.record.plan_status
 
 
 def _event(

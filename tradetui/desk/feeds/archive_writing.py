@@ -61,6 +61,11 @@ class WriteBuffer(Generic[RecordT]):
         self.archive = archive
         await self.put((), gaps)
 
+    def drop(self, row_ids: Iterable[str]) -> None:
+        """Drop rows that wait, because they are in the archive under other ids."""
+        for row_id in row_ids:
+            self._waiting.pop(row_id, None)
+
     async def put(
         self, rows: Iterable[ProductRow[RecordT]], gaps: Mapping[ProductType, Sequence[Gap]] | None = None
     ) -> None:
@@ -198,7 +203,7 @@ class UndecodablePages:
         self.undecodable_rows.add(reply.undecodable_rows)
         known = {row for page in self._pages for row in page.rows}
         rows = {self.undecodable_rows.key(row.received) for row in reply.undecodable_rows}
-        above = cursor or _id_above(reply)
+        above = cursor or reply.page_cursor or _id_above(reply)
         if rows <= known or above is None or len(self._pages) >= _MOST_PAGES:
             return
         until = min(unix_ms(time_of(row)) for row in reply.rows) + 1 if reply.rows else None

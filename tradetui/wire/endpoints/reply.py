@@ -65,6 +65,8 @@ class Reply(Generic[R_co]):
     request_time: int | None = None
     cursor: str | None = None
     """What the next, older page is asked by, as idLessThan or cursor; None if there is none."""
+    page_cursor: str | None = None
+    """What this page is asked by again, where it is no id."""
     left_out: tuple[str, ...] = ()
     """The symbols or coins of rows left out, because they can only be of another product type."""
 

@@ -130,6 +130,11 @@ class Record(BaseModel):
         return self.row_id
 
     @property
+    def is_converted(self) -> bool:
+        """Whether it was converted from a row of interface v3."""
+        return ORIGINAL in self.received
+
+    @property
     def original(self) -> Mapping[str, object]:
         """The row as the exchange sent it: `received`, or the row of interface v3 from which that was converted."""
         row = self.received.get(ORIGINAL)

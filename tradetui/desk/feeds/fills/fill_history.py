@@ -11,13 +11,16 @@ all its rows can be decoded. Fills that the exchange no longer keeps are lost, a
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import deque
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.coverage import Gap, ReadKind
 from tradetui.desk.feeds.archive_writing import LedgerUpkeep, UndecodablePages, WriteBuffer, refuse_unreadable
+from tradetui.desk.feeds.fills.repeated_fills import without_repeated_fills
 from tradetui.desk.feeds.polling.multi_product import ProductPart, symbols_of
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.desk.tables.rows.row_source import FeedRowT
@@ -114,6 +117,7 @@ class FillHistory:
             kept = await self._disk.run(archive.rows.newest, FuturesFill, self.product_type, KEPT)
             missing = await self._disk.run(archive.gaps, self.product_type)
             read_until = await self._disk.run(archive.read_until, ReadKind.FILL, self.product_type) or 0
+            await self._drop_repeated(archive)
             if kept:
                 self._join_archive(kept, missing, read_until)
             known = {gap.cursor for gap in self.gaps}
@@ -166,6 +170,21 @@ class FillHistory:
         if len(kept) < len(self._rows):
             self._rows = kept
             self.changes += 1
+
+    async def _drop_repeated(self, archive: Archive) -> None:
+        """Drop fills that the archive has from the time before the account was moved."""
+        counted = await self._archived_at(archive, self._rows.values())
+        remaining = without_repeated_fills(list(self._rows.values()), counted)
+        self.write_buffer.drop(self._rows.keys() - {row.row_id for row in remaining})
+        if len(remaining) < len(self._rows):
+            self._rows = {row.row_id: row for row in remaining}
+            self.changes += 1
+
+    async def _archived_at(
+        self, archive: Archive, rows: Iterable[ProductRow[FuturesFill]]
+    ) -> list[ProductRow[FuturesFill]]:
+        times = {unix_ms(time_of(row.record)) for row in rows}
+        return await self._disk.run(archive.rows.fills_at, self.product_type, times) if times else []
 
     def _join_archive(self, kept: Sequence[ProductRow[FuturesFill]], missing: Sequence[Gap], read_until: int) -> None:
         """Merge memory with the archive: end this session's gaps where the archive begins."""
@@ -241,6 +260,10 @@ class FillHistory:
         page = self.undecodable_pages.due(now)
         if page is None:
             return
+        if self._is_of_v2(page.gap):
+            self.gaps.append(page.gap)  # its page cannot be asked for any more
+            self.undecodable_pages.decoded(page)
+            return
         try:
             reply = await self._page(self._request(page.gap))
         except ExchangeError:
@@ -267,9 +290,14 @@ class FillHistory:
         may_ask = self._may_ask_since and self.read_at is not None and not gap.cursor
         # An end in the future comes from a fill with a wrong time: no fill would ever be found after it.
         bounded = may_ask and until is not None and 0 <= now_ms - until <= _LONGEST_START_MS
+        cursor = None if self._is_of_v2(gap) else gap.cursor or None
         return FuturesFillsRequest(
-            product_type=self.product_type, id_less_than=gap.cursor or None, start_time=until if bounded else None
+            product_type=self.product_type, id_less_than=cursor, start_time=until if bounded else None
         )
+
+    def _is_of_v2(self, gap: Gap) -> bool:
+        """Whether a gap is below an id that v3 may not know; it is then read from the newest fill on."""
+        return self._client.is_unified and gap.cursor.isdecimal()
 
     def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
         rows = [ProductRow(self.product_type, fill) for fill in reply.rows]
@@ -279,6 +307,7 @@ class FillHistory:
         self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None, rest: Gap | None = None
     ) -> None:
         """Keep rows of a gap together with the rest of the gap."""
+        rows = await self._without_repeated(rows)
         self.gaps = [other for other in self.gaps if other is not gap]
         if rest is not None and rest.cursor:
             self.gaps.insert(0, rest)
@@ -292,6 +321,21 @@ class FillHistory:
         self._gaps_kept = missing
         await self.write_buffer.put(fresh, changed_gaps)
         self._remember(fresh)
+
+    async def _without_repeated(self, rows: Sequence[ProductRow[FuturesFill]]) -> Sequence[ProductRow[FuturesFill]]:
+        """Return the rows without fills that memory or the archive has from the other interface.
+
+        Without a readable archive only memory is compared.
+        """
+        fresh = [row for row in rows if self._rows.get(row.row_id) is not row]
+        if not fresh:
+            return rows
+        counted = dict(self._rows)
+        if self.write_buffer.archive is not None:
+            with suppress(sqlite3.Error, OSError):
+                archived = await self._archived_at(self.write_buffer.archive, fresh)
+                counted = {row.row_id: row for row in archived} | counted
+        return without_repeated_fills(rows, counted.values())
 
     def _latest(self, rows: Sequence[ProductRow[FuturesFill]]) -> dict[str, ProductRow[FuturesFill]]:
         """Return the last version of each fill among these rows, by id, so that a repeated row counts as one."""
