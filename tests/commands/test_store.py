@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,15 @@ def test_a_password_on_the_command_line_is_refused(use: Use, capsys: pytest.Capt
     text = capsys.readouterr().err
     assert "~/.pgpass" in text
     assert "hunter2" not in text
+
+
+def test_where_the_library_is_missing_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "tradetui.storage.postgres.conninfo", raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert main(["store", "init", "service=desk"]) == 2
+    assert "pip install 'tradetui[store]'" in capsys.readouterr().err
 
 
 def test_without_the_setting_each_action_says_where_it_belongs(

@@ -314,6 +314,13 @@ def test_the_schema_is_made_once_and_again_is_nothing(postgres_cluster: Cluster)
     assert first.without_role == ("nora",)
 
 
+async def test_of_two_that_make_the_schema_at_once_one_waits(postgres_cluster: Cluster) -> None:
+    postgres_cluster.sql("postgres", "create database empty_two")
+    conninfo = postgres_cluster.conninfo("empty_two")
+    changes = await asyncio.gather(*(asyncio.to_thread(bring_up_to_date, conninfo) for _ in range(2)))
+    assert {change.after for change in changes} == {len(versions())}
+
+
 def test_an_owner_who_is_no_superuser_makes_the_schema(postgres_cluster: Cluster) -> None:
     postgres_cluster.sql("postgres", "create role otto login createrole")
     postgres_cluster.sql("postgres", "grant tradetui_owner to otto with admin option")

@@ -57,8 +57,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _init(args: argparse.Namespace) -> int:
     """Create the schema or bring it up to date, and print the grants that are still to be made."""
-    from tradetui.storage.postgres.schema import bring_up_to_date
-
     setting, location = args.conninfo, "the command line"
     if setting is None:
         try:
@@ -72,7 +70,10 @@ def _init(args: argparse.Namespace) -> int:
             key="store",
             remedy='Name it: tradetui store init "service=NAME", or set it in a profile.',
         )
-    change = bring_up_to_date(store_conninfo(setting, os.environ, location))
+    conninfo = store_conninfo(setting, os.environ, location)  # says so if the library is missing
+    from tradetui.storage.postgres.schema import bring_up_to_date
+
+    change = bring_up_to_date(conninfo)
     output = stdout()
     if change.before == change.after:
         output.line(f"The schema tradetui is of version {change.after}; nothing was changed.")

@@ -95,7 +95,7 @@ def _migrated(connection: psycopg.Connection[Any]) -> SchemaChange:
                 connection.execute("insert into tradetui.schema_version (version) values (%s)", (version,))
     rows = connection.execute(
         "select rolname from pg_roles where rolcanlogin and not rolsuper"
-        " and not pg_has_role(oid, 'tradetui_viewer', 'member') order by rolname"
+        " and not pg_has_role(oid, 'tradetui_viewer', 'usage') order by rolname"
     ).fetchall()
     return SchemaChange(before, newest, tuple(str(name) for (name,) in rows))
 
