@@ -13,12 +13,19 @@ from tradetui.ui.application.run_app import is_key
 
 
 @pytest.mark.parametrize(
-    "command", ["--help", "keys", "keys --json", "show endpoints", "show endpoints --csv", "sandbox"]
+    "command",
+    [
+        "--help >/dev/full",
+        "keys >&-",
+        "keys --json >/dev/full",
+        "show endpoints --csv >/dev/full",
+        "sandbox >/dev/full",
+        "sandbox >&-",
+    ],
 )
-@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
-def test_output_that_cannot_be_written_is_a_sentence(command: str, output: str) -> None:
+def test_output_that_cannot_be_written_is_a_sentence(command: str) -> None:
     done = subprocess.run(
-        ["sh", "-c", f'exec "$0" -m tradetui {command} {output}', sys.executable],
+        ["sh", "-c", f'exec "$0" -m tradetui {command}', sys.executable],
         stderr=subprocess.PIPE,
         text=True,
         check=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -23,6 +24,7 @@ from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.client import TradingClient
 from tradetui.profiles.load import Flags
+from tradetui.wire.product_types import ProductType
 
 LOST: Final = rule_of(Condition(RuleKind.LINK_LOST))
 
@@ -145,10 +147,10 @@ def test_the_screen_of_one_profile_says_how_to_make_another(config: Path, capsys
 
 @pytest.mark.looptime
 async def test_the_day_s_opening_is_that_of_the_sessions_that_ran(tmp_path: Path) -> None:
-    simulation = Simulation(seed=1, fills=40, data_dir=tmp_path)
+    simulation = Simulation(1, fills=40, data_dir=tmp_path, jitter=False, product_types=(ProductType.USDT_FUTURES,))
     desk = simulation.desk
     desk.start()
-    await simulation.run(240)
+    await asyncio.sleep(240)
     account, now_ms, today = desk.account, desk.client.server_clock.now_ms, desk.today()
     await desk.stop()
     assert account is not None and today is not None

@@ -86,7 +86,7 @@ class Calls:
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 async def test_no_sliding_minute_at_the_exchange_holds_more_than_the_share(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     per_minute = chance.choice([60, 150, 400])
@@ -117,9 +117,9 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
     quota = AddressQuota(600)
     processes = [shared(tmp_path, 600, number) for number in range(3)]
     feeds = Calls(2, 0.1, 0.0)
-    polling = [asyncio.create_task(feeds.go_on(process, Priority.FEED, 200)) for process in processes for _ in range(8)]
+    polling = [asyncio.create_task(feeds.go_on(process, Priority.FEED, 140)) for process in processes for _ in range(8)]
     waited: list[float] = []
-    while now() < 190:
+    while now() < 130:
         await asyncio.sleep(5)
         for endpoint in (ENDPOINTS[0], WRITE):
             requested_at_s = now()
@@ -128,9 +128,9 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
     await asyncio.gather(*polling)
     assert max(waited) < 0.01, "what persons need was kept for them"
     assert most_in(feeds.arrivals, 60.0) <= quota.feed_limit
-    steady = sorted(moment for moment in feeds.arrivals if 70 < moment < 190)
+    steady = sorted(moment for moment in feeds.arrivals if 70 < moment < 130)
     assert max(later - earlier for earlier, later in pairwise(steady)) < 1.0, "never at a stand"
-    assert len(steady) >= 0.8 * 2 * quota.feed_limit
+    assert len(steady) >= 0.8 * quota.feed_limit
     assert all(process.address_usage().slowed for process in processes)
     assert min(feeds.by_budget.values()) > 0.7 * max(feeds.by_budget.values()), "each process has its part"
 

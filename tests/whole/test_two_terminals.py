@@ -200,11 +200,11 @@ def rounds(count: int, folder: Path, *, apart: bool = False, size: tuple[int, in
 
 
 def test_pressed_at_the_same_moment_one_is_sent(tmp_path: Path) -> None:
-    rounds(3, tmp_path)
+    rounds(2, tmp_path)
 
 
 def test_with_two_data_directories_and_two_spellings_of_the_address_one_is_sent(tmp_path: Path) -> None:
-    rounds(3, tmp_path, apart=True, size=(80, 24))
+    rounds(2, tmp_path, apart=True, size=(80, 24))
 
 
 @pytest.mark.campaign
