@@ -19,9 +19,10 @@ from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.states import Intent
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import Target
-from tradetui.desk.reversal.progress import Progress
+from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
@@ -69,10 +70,20 @@ class Scene:
         """Reversals that arrived at the exchange."""
         return self.sandbox.counts["POST", REVERSAL_PATH]
 
+    @property
+    def intent(self) -> Intent:
+        """The only one in the journal."""
+        (intent,) = self.journal.newest()
+        return intent
+
+    async def confirm(self, target: Target, typed: str | None = None) -> Sent:
+        """Preview and confirm."""
+        preview = await self.execution.preview(target)
+        return await self.execution.confirm(preview, preview.subject if typed is None else typed)
+
     async def reverse(self, target: Target, typed: str | None = None) -> list[Progress]:
         """Preview, confirm, and follow to the end."""
-        preview = await self.execution.preview(target)
-        sent = await self.execution.confirm(preview, preview.subject if typed is None else typed)
+        sent = await self.confirm(target, typed)
         return [progress async for progress in self.execution.follow(sent)]
 
 

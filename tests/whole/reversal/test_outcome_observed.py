@@ -58,11 +58,6 @@ def states(on: Scene) -> list[State]:
     return [event.state for event in intent.events]
 
 
-async def confirmed(on: Scene, target: Target = LONG) -> Sent:
-    preview = await on.execution.preview(target)
-    return await on.execution.confirm(preview, preview.subject)
-
-
 def heard(on: Scene) -> list[Progress]:
     """Every progress from now on."""
     came: list[Progress] = []
@@ -79,7 +74,7 @@ async def test_a_search_that_is_cut_short_once_it_has_written_the_end_is_over(mo
 
         monkeypatch.setattr(MarketState, "read_aftermath", cut_short)
         came = heard(on)
-        sent = await confirmed(on, PART)
+        sent = await on.confirm(PART)
         await asyncio.sleep(30)
         assert states(on)[-1] is State.SETTLED
         assert not on.execution.followed.has(sent.intent)
@@ -138,17 +133,16 @@ async def test_a_clock_that_steps_is_no_evidence(
     async with scene() as on:
         on.hold(long="20")
         late_and_lost(on, monkeypatch, 12.0)
-        sent = await confirmed(on, PART)
+        sent = await on.confirm(PART)
         assert sent.progress.state is State.UNKNOWN
         step(on, milliseconds)
         await asyncio.sleep(5)
         step(on, -milliseconds)
         assert on.execution.intents.unsettled()
         with pytest.raises(NotConfirmed, match="not settled"):
-            await confirmed(on, PART)
+            await on.confirm(PART)
         await asyncio.sleep(10)
-        (intent,) = on.journal.newest()
-        assert intent.details["outcome"] == "reversed"
+        assert on.intent.details["outcome"] == "reversed"
         assert on.held() == Legs(Decimal(17), Decimal(3))
         assert on.posts == 1
 
@@ -157,7 +151,7 @@ async def test_nothing_is_released_by_a_clock_that_steps() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
         on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         step_both(on, 600_000)
         with pytest.raises(Withheld, match="may still arrive"):
             await on.execution.release(sent.intent, "looked")
@@ -169,13 +163,12 @@ async def test_absence_needs_the_exchanges_own_time_as_well() -> None:
     async with scene() as on:
         on.hold(long="2")
         on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
-        await confirmed(on)
+        await on.confirm(LONG)
         step_exchange(on, -20_000)
         await asyncio.sleep(45)
         assert on.execution.intents.unsettled(), "by its own clock the exchange may still take it"
         await asyncio.sleep(30)
-        (intent,) = on.journal.newest()
-        assert intent.details["outcome"] == "unchanged"
+        assert on.intent.details["outcome"] == "unchanged"
 
 
 # Orders that are not over
@@ -236,7 +229,7 @@ async def test_an_order_that_stays_partly_filled_is_never_settled(
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
         came = heard(on)
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         by_legs.close("3")
         await asyncio.sleep(600)
         assert came[-1].state is State.UNKNOWN
@@ -248,7 +241,7 @@ async def test_an_order_that_stays_partly_filled_is_never_settled(
         with pytest.raises(Withheld, match="still live at the exchange"):
             await on.execution.release(sent.intent, "looked")
         with pytest.raises(NotConfirmed, match="not settled"):
-            await confirmed(on)
+            await on.confirm(LONG)
         by_legs.close("17")
         by_legs.open("20")
         await asyncio.sleep(30)
@@ -266,7 +259,7 @@ async def test_an_opening_leg_that_comes_later_is_waited_for(
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
         came = heard(on)
-        await confirmed(on, LONG if mode == "hedge" else Target(SYMBOL, USDT))
+        await on.confirm(LONG if mode == "hedge" else Target(SYMBOL, USDT))
         by_legs.close("17")
         await asyncio.sleep(5)
         assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].sentence
@@ -290,7 +283,7 @@ async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unkn
     async with scene(core_only=True) as on:
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         by_legs.close("20")
         await asyncio.sleep(70)
         assert not on.execution.intents.unsettled()
@@ -322,7 +315,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         on.execution.followed.subscribe(
             lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress, UTC))
         )
-        await confirmed(on)
+        await on.confirm(LONG)
         by_legs.close("20")
         await asyncio.sleep(70)
         assert came[-1].outcome is Outcome.CLOSED_ONLY and "inferred" in came[-1].sentence
@@ -385,7 +378,7 @@ async def test_what_another_one_trades_is_not_named_as_ours(monkeypatch: pytest.
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
         came = heard(on)
-        await confirmed(on)
+        await on.confirm(LONG)
         by_legs.close("20")
         for _ in range(24):  # somebody else goes on trading the symbol all the while
             await asyncio.sleep(3)
@@ -402,14 +395,13 @@ async def test_what_another_one_trades_does_not_hide_that_ours_was_done(monkeypa
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
         came = heard(on)
-        await confirmed(on)
+        await on.confirm(LONG)
         by_legs.close("20")
         by_legs.open("20")
         by_legs.open("1", source="normal")
         await asyncio.sleep(70)
         assert came[-1].outcome is Outcome.OTHER
-        (intent,) = on.journal.newest()
-        assert intent.details["effect"] == {"long": "0", "short": "20"}
+        assert on.intent.details["effect"] == {"long": "0", "short": "20"}
 
 
 @pytest.mark.parametrize(
@@ -422,7 +414,7 @@ async def test_closed_and_opened_are_two_amounts(filled: str, so_far: str, monke
         right = Order.detail
         monkeypatch.setattr(Order, "detail", lambda self: {**right(self), "state": "partially_filled"})
         came = heard(on)
-        await confirmed(on, PART)
+        await on.confirm(PART)
         by_legs.close(filled)
         by_legs.open(filled)
         assert by_legs.closing is not None
@@ -444,7 +436,7 @@ async def test_with_a_size_in_one_way_mode_it_is_one_amount_until_the_orders_own
             right = Order.row
             monkeypatch.setattr(Order, "row", lambda self: {**right(self), "size": ""})
         came = heard(on)
-        await confirmed(on, Target(SYMBOL, USDT, size=Decimal(3)))
+        await on.confirm(Target(SYMBOL, USDT, size=Decimal(3)))
         by_legs.close("2")
         await asyncio.sleep(5)
         assert f"so far, {so_far}" in came[-1].sentence
@@ -459,7 +451,7 @@ async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: 
         open_position(on.sandbox.exchange_state, on.uid, "ETHUSDT", "long", Decimal(1))
         came = heard(on)
         on.sandbox.faults.plan("closed-only")
-        await confirmed(on)
+        await on.confirm(LONG)
         await asyncio.sleep(5)
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         newest = int(book.fills[-1]["cTime"])
@@ -491,7 +483,7 @@ async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: py
     async with scene() as on:
         on.hold(long="2")
         replies_with(on, monkeypatch, lambda body: body["data"].update(clientOid="somebody-else"))
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         assert sent.progress.state is State.UNKNOWN and "about another order" in sent.progress.sentence
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
@@ -505,7 +497,7 @@ async def test_a_reply_that_leaves_our_id_out_is_an_acknowledgement(
     async with scene() as on:
         on.hold(long="2")
         replies_with(on, monkeypatch, lambda body: body.update(data={"orderId": body["data"]["orderId"], **client_oid}))
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         assert sent.progress.state is State.ACKNOWLEDGED
         assert State.ACKNOWLEDGED in states(on)
 
@@ -520,13 +512,13 @@ async def test_a_refusal_is_not_believed_while_the_exchange_shows_the_order(
         by_legs = ByLegs(on, monkeypatch)
         refuses_what_it_does(on, monkeypatch, status, code, lambda: by_legs.close("3"))
         came = heard(on)
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         assert (
             sent.progress.state is State.UNKNOWN
             and "yet the exchange has an order with this id" in sent.progress.sentence
         )
         with pytest.raises(NotConfirmed, match="not settled"):
-            await confirmed(on)
+            await on.confirm(LONG)
         by_legs.close("17")
         by_legs.open("20")
         await asyncio.sleep(60)
@@ -556,7 +548,7 @@ async def test_a_time_of_400_digits_is_not_a_reversal_that_was_not_done(monkeypa
     async with scene() as on:
         on.hold(long="2")
         replies_with(on, monkeypatch, lambda body: body.update(requestTime=10**400))
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.outcome is Outcome.REVERSED
         assert on.posts == 1
@@ -676,7 +668,7 @@ async def test_an_unknown_state_of_the_order_is_no_end_of_it(monkeypatch: pytest
         right = Order.detail
         monkeypatch.setattr(Order, "detail", lambda self: {**right(self), "state": "somewhere"})
         came = heard(on)
-        await confirmed(on)
+        await on.confirm(LONG)
         by_legs.close("20")
         await asyncio.sleep(20)
         assert on.execution.intents.unsettled()
@@ -694,7 +686,7 @@ async def test_a_refusal_of_the_side_names_the_setting(monkeypatch: pytest.Monke
 
         monkeypatch.setattr(ExchangeState, "reverse", refuse)
         with pytest.raises(ExchangeError) as refused:
-            await confirmed(on, Target(SYMBOL, USDT))
+            await on.confirm(Target(SYMBOL, USDT))
         assert "one_way_side" in str(refused.value)
         assert on.held() == Net(Decimal(2))
         assert states(on)[-1] is State.REJECTED
@@ -709,7 +701,7 @@ async def test_what_was_seen_once_of_an_order_is_not_forgotten(
         by_legs = ByLegs(on, monkeypatch)
         replies_with(on, monkeypatch, lambda body: body.update(change))
         came = heard(on)
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         assert sent.progress.state is State.UNKNOWN
         await asyncio.sleep(3)
         assert "the order is still live" in came[-1].sentence
@@ -739,7 +731,7 @@ async def test_an_end_that_a_killed_session_wrote_and_did_not_say_is_said_by_the
     async with scene() as on:
         on.hold(long="20")
         killed = await begins("killed")
-        sent = await confirmed(on)
+        sent = await on.confirm(LONG)
         killed.reversal_went_on(sent, Progress(State.UNKNOWN, SearchStage.LEFT_OPEN, "no outcome"), UTC)
         await begins("too early")
         await asyncio.sleep(10)
@@ -772,7 +764,7 @@ async def test_an_end_that_no_alert_spoke_of_is_said_after_a_kill_and_one_that_w
         return alerts
 
     async def reversed_now() -> tuple[Sent, Progress]:
-        sent = await confirmed(on, LONG if on.held() == Legs(Decimal(20)) else replace(LONG, side=Side.SELL))
+        sent = await on.confirm(LONG if on.held() == Legs(Decimal(20)) else replace(LONG, side=Side.SELL))
         [*_, last] = [progress async for progress in on.execution.follow(sent)]
         assert last.state is State.SETTLED
         await asyncio.sleep(ABSENCE_S)

@@ -76,8 +76,7 @@ def keep_no_client_oid(patch: pytest.MonkeyPatch) -> None:
 async def reverse_without_reply(on: Scene) -> Sent:
     """Confirm the reversal of the LONG, which the exchange takes, and lose its reply."""
     on.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
-    preview = await on.execution.preview(LONG)
-    return await on.execution.confirm(preview, preview.subject)
+    return await on.confirm(LONG)
 
 
 @asynccontextmanager
@@ -115,8 +114,7 @@ def fill_other_order(on: Scene, *, closes: bool = False, size: int = 1) -> str:
 
 async def reversed_for(on: Scene, seconds: float) -> dict[str, Any]:
     """What the journal says so long after everything was reversed."""
-    preview = await on.execution.preview(LONG)
-    await on.execution.confirm(preview, preview.subject)
+    await on.confirm(LONG)
     await asyncio.sleep(seconds)
     (intent,) = on.journal.newest()
     return {"state": intent.state, **intent.details}
@@ -231,8 +229,7 @@ async def test_a_key_that_answers_for_another_account_settles_nothing(monkeypatc
         await on.execution.confirm(preview, preview.subject)
         newest = "2"
         await asyncio.sleep(100)
-        (intent,) = on.journal.newest()
-        assert intent.state is State.UNKNOWN
+        assert on.intent.state is State.UNKNOWN
 
 
 @BOTH_EXTENTS
@@ -285,8 +282,7 @@ async def test_what_a_reversal_did_is_inferred_where_the_exchange_keeps_no_clien
         await asyncio.sleep(50)
         assert on.execution.intents.unsettled(), "its opening leg may still come"
         await asyncio.sleep(30)
-        (intent,) = on.journal.newest()
-        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+        assert (on.intent.details["outcome"], on.intent.details["inferred"]) == (Outcome.REVERSED, True)
 
 
 async def test_core_only_a_reply_that_is_lost_is_reversed_so_far_once_its_fills_are_visible(
@@ -353,8 +349,7 @@ async def test_ours_is_looked_up_however_many_live_orders_of_others_fill_after_i
         for number in range(MOST_ORDERS_LOOKED_UP + 1):
             fill_other_order(on, closes=bool(number % 2), size=2)
         await asyncio.sleep(150)
-        (intent,) = on.journal.newest()
-        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+        assert (on.intent.details["outcome"], on.intent.details["inferred"]) == (Outcome.REVERSED, True)
 
 
 @pytest.mark.parametrize("denied", [True, False], ids=["denied", "not readable"])
@@ -386,8 +381,7 @@ async def test_an_order_once_live_by_its_own_id_locks_no_longer_than_it_is_shown
             await on.execution.release(sent.intent, "looked at the exchange")
         await asyncio.sleep(50)
         if denied:
-            (intent,) = on.journal.newest()
-            assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REMAINDER, True)
+            assert (on.intent.details["outcome"], on.intent.details["inferred"]) == (Outcome.REMAINDER, True)
         else:
             await on.execution.release(sent.intent, "looked at the exchange")
             assert not on.execution.intents.unsettled()
@@ -407,8 +401,7 @@ async def test_an_order_live_by_its_own_id_is_followed_among_many_of_which_nothi
         for number in range(2 * MOST_ORDERS_LOOKED_UP):
             fill_other_order(on, closes=bool(number % 2))
         await asyncio.sleep(400)
-        (intent,) = on.journal.newest()
-        assert intent.state is State.UNKNOWN
+        assert on.intent.state is State.UNKNOWN
 
 
 async def test_an_order_of_ours_is_looked_up_among_any_number_of_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -507,8 +500,7 @@ async def test_the_source_of_our_own_order_that_is_left_out_later_tells_it_from_
         on.hold(long="20")
         answers_with(monkeypatch, DETAIL, leave_own_source_out)
         by_legs = ByLegs(on, monkeypatch)
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await on.confirm(LONG)
         await asyncio.sleep(3)
         left_out.append(True)
         by_legs.close("20")
@@ -523,15 +515,13 @@ async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: p
     async with scene() as on:
         on.hold(long="20")
         on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await on.confirm(LONG)
         market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         close = order_sides(book.mode, "long", closes=True)
         order = market_order(book, CONTRACTS[SYMBOL], *close, Decimal(20), market.moment, source="normal")
         fill(book, order, Decimal(20), market.moment)
         await asyncio.sleep(45)
-        (intent,) = on.journal.newest()
-        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.OTHER, False)
+        assert (on.intent.details["outcome"], on.intent.details["inferred"]) == (Outcome.OTHER, False)
 
 
 async def test_an_order_of_no_client_oid_is_found_by_the_id_in_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -539,13 +529,11 @@ async def test_an_order_of_no_client_oid_is_found_by_the_id_in_the_reply(monkeyp
         on.hold(long="20")
         keep_no_client_oid(monkeypatch)
         by_legs = ByLegs(on, monkeypatch)
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await on.confirm(LONG)
         assert by_legs.closing is not None
         cancel_order(on.sandbox.exchange_state, on.uid, SYMBOL, by_legs.closing.order_id)
         await asyncio.sleep(40)
-        (intent,) = on.journal.newest()
-        assert intent.details["outcome"] == Outcome.UNCHANGED
+        assert on.intent.details["outcome"] == Outcome.UNCHANGED
 
 
 async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reason_until_it_is_released(
@@ -561,8 +549,7 @@ async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reaso
     answers_with(monkeypatch, FILLS, by_direction)
     async with scene(core_only=True) as on:
         on.hold(long="20")
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await on.confirm(LONG)
         *_, last = [progress async for progress in on.execution.follow(sent)]
         assert last.state is State.UNKNOWN and "(side sell, tradeSide close) that reverses no LONG" in last.sentence
         assert "that reverses no LONG" in on.journal.intent(sent.intent).end
@@ -640,8 +627,7 @@ async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_
     async with scene(core_only=True) as on:
         on.hold(long="20")
         on.sandbox.faults.plan("closed-only")
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await on.confirm(LONG)
         await asyncio.sleep(80)
         assert on.journal.intent(sent.intent).details["outcome"] == Outcome.CLOSED_ONLY
         wording["right"] = False

@@ -164,8 +164,7 @@ async def test_what_may_still_arrive_is_not_released() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
         on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await on.confirm(LONG)
         with pytest.raises(Withheld, match="may still arrive at the exchange; in 35 s"):
             await on.execution.release(sent.intent, "looked")
         assert on.execution.intents.unsettled()
@@ -271,8 +270,7 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
     async with scene(core_only=True) as on:
         on.hold(long="2")
         on.sandbox.faults.plan("dropped-before", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await on.confirm(LONG)
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
             liquidate(on.sandbox.exchange_state, book, held)

@@ -81,16 +81,14 @@ async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_
             assert on.execution.intents.unsettled()
         await asyncio.sleep(30)
         assert not on.execution.intents.unsettled()
-        (intent,) = on.journal.newest()
-        assert intent.details["outcome"] == "reversed"
+        assert on.intent.details["outcome"] == "reversed"
         await on.execution.stop()
 
 
 async def test_an_order_that_filled_and_was_traded_back_is_another_outcome_after_the_window() -> None:
     async with scene() as on:
         on.hold(long="2")
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await on.confirm(LONG)
         await somebody_else_reverses(on, "sell", "2")
         assert on.held() == Legs(Decimal(2))
         began = on.client.clock.wall_ms()
@@ -288,8 +286,7 @@ async def test_a_refused_reversal_is_not_done_where_another_machine_traded_its_s
         assert (end.outcome, end.came_true) == (Outcome.NOT_DONE, None)
         assert end.sentence.startswith(f"not done; {attribution}")
         assert ("inferred" in end.sentence) is core_only
-        (intent,) = on.journal.newest()
-        assert intent.end == f"not done; {attribution}"
+        assert on.intent.end == f"not done; {attribution}"
         await asyncio.sleep(1_000)
         assert states(on)[-1] is State.SETTLED
         assert not on.execution.intents.unsettled()
@@ -453,8 +450,7 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         sent = await on.execution.confirm(preview, preview.subject)
         *_, end = [step async for step in on.execution.follow(sent)]
         assert "not proven" in end.sentence
-        (intent,) = on.journal.newest()
-        assert intent.details["proven"] is False
+        assert on.intent.details["proven"] is False
 
 
 async def test_a_journal_that_cannot_be_read_leaves_the_preview_and_keeps_it_from_being_confirmed(
@@ -495,8 +491,7 @@ async def test_fills_that_are_read_again_are_a_reason_to_go_on_looking_and_no_fa
 ) -> None:
     async with scene() as on:
         on.hold(long="2")
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await on.confirm(LONG)
         held = on.execution._market_state.held
         problems = iter([StillReading("older fills are being read")])
 

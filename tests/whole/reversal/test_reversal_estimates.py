@@ -48,8 +48,7 @@ async def estimated(on: Scene, target: Target) -> ReversalEstimates:
 async def test_core_only_the_outcome_has_the_fills_and_the_account_and_no_liquidation_price() -> None:
     async with scene(core_only=True) as on:
         on.hold(long="10")
-        preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await on.confirm(Target(SYMBOL, USDT, Side.BUY))
         *_, end = [progress async for progress in on.execution.follow(sent)]
         assert end.aftermath is not None and end.aftermath.actuals is not None
         actuals = end.aftermath.actuals
