@@ -424,11 +424,8 @@ USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
     "ArchiveRows.wait_for_pages": "tests wait for the pages that are read beside the screen",
     "Market.set_price": "tests move the embedded exchange's market",
-    "AccountStore": "the contract of the shared store, until a session uses it",
     "OpenProfile.egress": "the contract of the shared store, until a session uses it",
     "PostgresStore": "the contract of the shared store, until a session uses it",
-    "PostgresStore.events_after": "the contract of the shared store, until a session uses it",
-    "AccountStore.events_after": "the contract of the shared store, until a session uses it",
 }
 # Textual calls these by their names.
 CALLED_BY_NAME = ("action_", "on_", "watch_", "validate_", "compute_", "key_")

@@ -13,6 +13,7 @@ from tradetui.commands.process.console import DONE, REFUSED, say, stdout
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.account.identity import normalised_address
 from tradetui.desk.intents.journal.account_store import StoreRefusal, Writer
+from tradetui.desk.intents.shared_account import MARK_FILE
 from tradetui.desk.intents.states import scope_name
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, load
@@ -27,7 +28,6 @@ _STAY: Final = {
     StoreRefusal.TRADING_LOCKED: "Unlock it first, since nobody else could: L on the main screen.",
 }
 """Why a machine may not leave yet, and what to do."""
-MARK_FILE: Final = "store.json"
 
 
 def run(args: argparse.Namespace) -> int:

@@ -153,6 +153,7 @@ class Desk:
         )
         if trading is not None:
             trading.progress_listener = self._reversal_went_on
+            trading.intents.store_changed = self._have_screen_look
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         for feed in feeds:
             feed.subscribe(self._feed_changed)
@@ -312,7 +313,11 @@ class Desk:
             return
         await self._trading.look_ahead(self.settings, account)
         if self._trading.intents.unsettled():
-            self.positions.publish(self.positions.snapshot)  # makes the screen look at the session again
+            self._have_screen_look()
+
+    def _have_screen_look(self) -> None:
+        """Publish the positions again, so that the screen looks at the session's intents and locks."""
+        self.positions.publish(self.positions.snapshot)
 
     def _account_known(self, account: AccountIdentity) -> None:
         self.alerts.delivery.account = account.uid or account.name

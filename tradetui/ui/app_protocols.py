@@ -204,6 +204,7 @@ DRAW_CHART: Late[..., object] = Late("money.plot:draw")
 # Dialogs without an answer
 HELP_DIALOG: Late[[Mapping[str, str], KeyedScreen], Screen[None]] = Late("application.palette:HelpDialog")
 LOST_JOURNAL_DIALOG: Late[[Intents], Screen[None]] = Late("intents.journal_screen:LostJournalDialog")
+OLDER_STORE_DIALOG: Late[[Intents], Screen[None]] = Late("intents.journal_screen:OlderStoreDialog")
 MANUAL_DIALOG: Late[[], Screen[None]] = Late("application.manual_screen:ManualDialog")
 NEW_ALERT_DIALOG: Late[[Desk, str], Screen[None]] = Late("alerts.new_alert:NewAlertDialog")
 REVERSAL_DIALOG: Late[[Execution, Target, Callable[[str], None]], Screen[None]] = Late(

@@ -172,6 +172,25 @@ class MemoryServer:
         row = account.rows[intent] = Row(intent, scope, kind, State.INTENDED, writer)
         return self._append(name, account, row, State.INTENDED, writer, details, intent)
 
+    def adopt(
+        self,
+        name: str,
+        writer: Writer,
+        intent: str,
+        scope: str,
+        kind: str,
+        state: State,
+        details: Mapping[str, Any],
+        step: str,
+    ) -> int:
+        account = self._account(name, writer, trades=True)
+        if intent in account.rows:
+            return account.rows[intent].events[0].number
+        if (holder := self._holder(account, scope)) is not None:
+            raise self._already_open(holder)
+        row = account.rows[intent] = Row(intent, scope, kind, state, writer, is_open=state not in ENDED)
+        return self._append(name, account, row, state, writer, details, step)
+
     def _already_open(self, row: Row) -> StoreRefused:
         who = row.writer._asdict()
         return refused(
@@ -445,6 +464,11 @@ class MemoryStore:
         fence: int | None,
     ) -> int:
         return await self._call(self._server.step, intent, state, details, step, prior, fence)
+
+    async def adopt(
+        self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
+    ) -> int:
+        return await self._call(self._server.adopt, intent, scope, kind, state, details, step)
 
     async def take_over(self, intent: str, lease_s: float) -> Lease:
         return await self._call(self._server.take_over, intent, lease_s)

@@ -219,6 +219,20 @@ async def test_a_corrected_intent_takes_its_scope_again_once_another_one_ends(op
         await begun(anna, "i3")
 
 
+async def test_what_is_open_on_a_machine_already_is_entered_once_even_while_trading_is_locked(
+    open_store: OpenStore,
+) -> None:
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    await bob.lock_trading(True)
+    details = {"title": "of before"}
+    for _ in range(2):
+        assert await anna.adopt("i1", BTC, "reversal", State.UNKNOWN, details, step="unknown of i1") == 2
+    with refusal(StoreRefusal.ALREADY_OPEN, intent="i1", state="unknown", person="anna", machine="desk2"):
+        await bob.adopt("i2", BTC, "reversal", State.SENT, {}, step="sent of i2")
+    assert (await bob.read("i1")).details == details
+    assert (await stepped(anna, "i1", State.SETTLED)) == 3
+
+
 async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
     anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     await begun(anna)

@@ -88,7 +88,11 @@ async def test_of_two_choices_the_newest_counts_though_writing_the_older_one_fai
 def test_open_scopes_are_named_by_what_a_trader_calls_them_with_unknown_outcomes_first() -> None:
     scopes, btc, eth = OpenScopes(), scope_of("USDT-FUTURES", "btcusdt"), scope_of("USDT-FUTURES", "ETHUSDT")
     scopes.see({btc: OpenIntent("a", State.SENT), eth: OpenIntent("b", State.UNKNOWN)}, {"create-copy-key": "c, open"})
-    assert scopes.names() == (("ETHUSDT", State.UNKNOWN), ("BTCUSDT", State.SENT), ("create-copy-key", None))
+    assert scopes.names() == (
+        ("ETHUSDT", State.UNKNOWN, ""),
+        ("BTCUSDT", State.SENT, ""),
+        ("create-copy-key", None, ""),
+    )
     assert scopes.holder(btc) == "a, sent" and scopes.holder("create-copy-key") == "c, open"
     scopes.stepped("b", State.SETTLED)
     assert scopes.holder(eth) is None and scopes.ids() == {"a"}

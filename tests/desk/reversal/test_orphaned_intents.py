@@ -97,9 +97,9 @@ async def test_what_a_dead_process_sent_is_unknown_before_the_journal_is_opened(
         die(lives)
     intents = Intents(None, InlineDisk(), LoopClock(START_MS), "", lambda: "tt-1", start_locked=False)
     await intents.look_ahead(location)
-    assert intents.open_scopes.names() == ((SYMBOL, shown),)
+    assert intents.open_scopes.names() == ((SYMBOL, shown, ""),)
     assert await intents.open("uid", location), intents.trouble
-    assert intents.open_scopes.names() == ((SYMBOL, shown),)
+    assert intents.open_scopes.names() == ((SYMBOL, shown, ""),)
 
 
 async def test_what_another_boot_left_is_given_up_at_once(location: JournalLocation) -> None:
@@ -260,8 +260,8 @@ async def test_a_session_withdraws_what_a_dead_process_only_intended_within_a_se
 async def test_without_its_registry_nothing_is_begun(
     location: JournalLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tradetui.desk.intents.intents import Withheld
     from tradetui.desk.intents.journal.journal_registry import Registry
+    from tradetui.desk.intents.states import Withheld
 
     intents = await intents_of(location)
 

@@ -15,8 +15,8 @@ from tests.full_disk import disk_full_at, wal_of
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, read_at_once, text_in_one_line
 from tradetui.desk.creation import KeyStoreUnusable
-from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.registered_journal import NEW
+from tradetui.desk.intents.states import Withheld
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.trading_session import JOURNAL_FILE
 from tradetui.ui.application.run_app import screen_text

@@ -18,8 +18,7 @@ from tests.exchange.scripted_exchange import ArrivedRequest, NoBudget, Say
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
 from tradetui.desk.creation.key_store import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
-from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.states import State, Withheld
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.credentials import Credentials
 from tradetui.sandbox.app import SandboxOptions

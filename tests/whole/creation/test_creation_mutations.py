@@ -14,8 +14,8 @@ from tests.whole.injections.safety_mutations import post_retried
 from tradetui.desk.creation import creation, key_store
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_store import AccountKeys, KeyFolder, UnsavedKeys
-from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.states import State, Withheld
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.wire.models.subaccounts import CreateCopyKeyRequest
 

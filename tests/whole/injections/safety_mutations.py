@@ -90,7 +90,7 @@ def intent_written_after_sending(patch: Patch) -> None:
             state = State.ACKNOWLEDGED
         except OutcomeUnknown:
             state = State.UNKNOWN
-        await self._begin(plan, now, before_reading)
+        await self._begin(plan, now, before_reading, now.store_version)
         await self._intents.step(self.intent, State.SENT, {"stamp_ms": self._stamp_ms})
         await self._intents.step(self.intent, state, {})
         return self._sent(now, state, "sent")

@@ -21,8 +21,7 @@ from tests.bench.virtual_loop import VirtualLoop
 from tests.whole.injections.injection import AwaitPoint, Injected, Injector, Kind, injecting
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk import task_groups
-from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.states import ENDED, Intent, State, WrongStep, scope_of
+from tradetui.desk.intents.states import ENDED, Intent, State, Withheld, WrongStep, scope_of
 from tradetui.desk.reversal import execution, intent_watch, market_state, sending
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -239,7 +238,7 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
     )
     assert preview.plan is not None
     plan = preview.plan.with_client_oid("tt-9")
-    await attempt._begin(plan, preview, await killed.intents.last_event())
+    await attempt._begin(plan, preview, await killed.intents.last_event(), preview.store_version)
     if case.weather is Weather.LEFT_SENT:
         await killed.intents.about_to_send("tt-9", {"stamp_ms": on.client.server_clock.now_ms})
         await on.client.write(plan.request)

@@ -25,8 +25,8 @@ from tests.whole.lives.plan import Act, Plan, ProcessPlan
 from tradetui.desk.account.identity import stand_in
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.polling.feed import StillReading
-from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.states import WrongStep
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.states import Withheld, WrongStep
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings, Environment

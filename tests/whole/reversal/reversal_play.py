@@ -24,10 +24,10 @@ from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import heal, liquidate, open_position
 from tests.sandbox.invariants import check_books
 from tests.whole.reversal.reversal_session import MEMORY, empty_book
-from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.states import ENDED, TRANSITIONS, Intent, State, WrongStep
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, Intent, State, Withheld, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings, Environment

@@ -23,8 +23,8 @@ from tradetui.desk.desk import Desk
 from tradetui.desk.events.alerts import Alerts
 from tradetui.desk.events.detector import AlertDetector
 from tradetui.desk.events.rules import AlertEvent, AlertSettings, Channel, Condition, Rule, RuleKind
-from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.states import Intent, State, Withheld
 from tradetui.desk.reversal import execution as execution_module
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.market_state import MarketState

@@ -16,9 +16,8 @@ import pytest
 from tests.sandbox.exchange_events import cancel_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
-from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, JournalReader
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.states import State, Withheld
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Target

@@ -10,8 +10,8 @@ import pytest
 
 from tests.sandbox.exchange_events import liquidate, place_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
-from tradetui.desk.intents.intents import SendsNothing, Withheld
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.intents import SendsNothing
+from tradetui.desk.intents.states import State, Withheld
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target

@@ -35,8 +35,8 @@ from tradetui.desk.creation.kinds import (
     titles_of,
     what_to_do,
 )
-from tradetui.desk.intents.intents import Intents, SendsNothing, Withheld
-from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
+from tradetui.desk.intents.intents import Intents, SendsNothing
+from tradetui.desk.intents.states import AlreadyOpen, Intent, State, Withheld, WrongStep
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.client import ExchangeClient
@@ -147,6 +147,8 @@ class Creation:
         reasons: list[str] = [] if self._client.is_classic else [SendsNothing.UNIFIED]
         if intents.lock.locked:
             reasons.append(SendsNothing.LOCKED)
+        if intents.store_trouble:
+            reasons.append(intents.store_trouble)
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
         if not self.keys.ready:

@@ -9,9 +9,11 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, TypeVar
 
+from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import (
     LEFT_BEHIND_S,
@@ -23,10 +25,12 @@ from tradetui.desk.intents.journal.registered_journal import (
     open_journal,
 )
 from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes, StepWriters
-from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, WrongStep
+from tradetui.desk.intents.shared_account import MARK_FILE, STORE_NUMBER, SharedAccount
+from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, Withheld, WrongStep
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
 from tradetui.wire.text import uid_tail
 
@@ -38,6 +42,15 @@ WATCH_S = 0.7
 """Seconds between two looks at what other processes of the account have written."""
 _VERIFIED_PER_LOOK = 50_000
 """A changed journal of at most this many events is verified by its hash chain at each look; that takes 0.2 s."""
+
+
+_UID_FOR_STORE: Final = (
+    "The exchange does not report this account's UID, and with a store nothing is sent until it is known: set uid in "
+    "the profile."
+)
+
+_JOINED: Final = "this machine has joined a store that several machines share, and the profile names none"
+_SET_STORE: Final = "Set store in the profile again, or run tradetui store leave"
 
 
 class JournalFault(StrEnum):
@@ -70,14 +83,6 @@ class SendsNothing(StrEnum):
     )
 
 
-class Withheld(Exception):
-    """Nothing was sent; `reasons` are sentences."""
-
-    def __init__(self, reasons: tuple[str, ...]) -> None:
-        super().__init__(" ".join(reasons))
-        self.reasons = reasons
-
-
 class _Changes(NamedTuple):
     """The journal as last read: the lock, and the scopes of open intents here and in other directories."""
 
@@ -102,8 +107,12 @@ class Intents:
         new_id: Callable[[], str],
         *,
         start_locked: bool,
+        open_store: Callable[[str], AccountStore] | None = None,
     ) -> None:
-        """`journal` is None until the account is identified; nothing is sent before `open`."""
+        """`journal` is None until the account is identified; nothing is sent before `open`.
+
+        `open_store` returns the store of an account of this name, if several machines share one.
+        """
         self.trouble: str | None = None if journal is not None else "the account is not identified yet"
         self.account = account
         self.uid: str | None = None
@@ -130,6 +139,12 @@ class Intents:
         self.lock = AccountLock(disk, clock, locked=start_locked)
         self.profile_to_name: Callable[[], str] = lambda: ""
         """The profile's name while the session knows several profiles, else empty."""
+        self.shared: SharedAccount | None = None
+        """The part in a store that several machines share; None without one, and until the account's UID is known."""
+        self.store_changed: Callable[[], None] = lambda: None
+        """Called when what other machines do, or the way to them, has changed."""
+        self._open_store = open_store
+        self._shown_of_store: object = None
 
     @property
     def account_tag(self) -> str:
@@ -156,6 +171,47 @@ class Intents:
         self._take_into_use(self._journal)
         await self.refresh()
         return True
+
+    def share(self, account: str, location: JournalLocation) -> None:
+        """Open the store that this account shares with other machines, if the session has one."""
+        if self._open_store is not None:
+            self.shared = SharedAccount(
+                self._open_store(account),
+                lambda: self._journal,
+                location.file.with_name(MARK_FILE),
+                self._disk,
+                self._clock,
+                self.new_id,
+                self._see_store,
+            )
+
+    def _see_store(self) -> None:
+        """Take over what the store says: the locks of all persons, and the open intents of other machines."""
+        if (shared := self.shared) is None:
+            return
+        self.lock.in_store = shared.lockers
+        self.open_scopes.see_other_machines(shared.open_elsewhere)
+        shown = shared.open_elsewhere, [lock.writer for lock in shared.locks], shared.store.away_since, shared.went_back
+        if shown != self._shown_of_store:
+            self._shown_of_store = shown
+            self.store_changed()
+
+    @property
+    def store_trouble(self) -> str:
+        """Why nothing can be sent because of the store, as a sentence; empty without a store, and if it can."""
+        if self.shared is not None:
+            return self.shared.trouble
+        return "" if self._open_store is None else _UID_FOR_STORE
+
+    async def accept_older_store(self) -> bool:
+        """Go on with a store that went back in time: the trader's deliberate step. Trading is then locked.
+
+        True if it is accepted, else `store_trouble` says why not.
+        """
+        if self.shared is not None:
+            with suppress(StoreAway, StoreRefused):
+                await self.shared.accept_older_store()
+        return not (self.shared is not None and self.shared.went_back)
 
     async def look_ahead(self, location: JournalLocation) -> None:
         """Show what is open in the expected journal; nothing is sent before `open` has opened the right one."""
@@ -205,6 +261,8 @@ class Intents:
         return journal
 
     def _open_file(self, location: JournalLocation) -> Journal:
+        if self._open_store is None and location.file.with_name(MARK_FILE).exists():
+            raise FileUnusable(str(location.file), _JOINED, _SET_STORE)
         self.writers.show_life(location.alive_dir)
         return open_journal(location, self.writers.lives)
 
@@ -239,6 +297,7 @@ class Intents:
         """Open the journal after the loss was accepted; `trouble` stays until the whole file was checked."""
         self.loss = None
         self.open_scopes = OpenScopes()
+        self._see_store()
         return await self.open(self.account, location)
 
     def close(self) -> None:
@@ -279,12 +338,25 @@ class Intents:
         return _Changes(bool(journal.trading_locked()), intents, self.writers.standing(intents), elsewhere)
 
     async def not_settled(self) -> list[Intent]:
-        """Return the unsettled intents, oldest first; raises Withheld."""
-        return await self._read_from(self._ready().open_intents)
+        """Return the unsettled intents that this machine settles, its own first, oldest first; raises Withheld."""
+        intents = await self._read_from(self._ready().open_intents)
+        for intent, age_s in [] if self.shared is None else await self.shared.followed():
+            self.writers.saw_aged(intent, age_s)
+            intents.append(intent)
+        return intents
 
     async def newest(self) -> list[Intent]:
-        """Return the newest intents, newest first; raises Withheld if the journal is missing or cannot be read."""
+        """Return this machine's newest intents, newest first; raises Withheld if the journal cannot be read."""
         return await self._read_from(self._ready().newest)
+
+    async def newest_of_all(self) -> list[Intent]:
+        """Return the newest intents of all machines, newest first, as far as they can be read; raises Withheld."""
+        own = await self.newest()
+        if self.shared is None:
+            return own
+        ids = {intent.id for intent in own}
+        others = [intent for intent in await self.shared.newest(len(own) + 50) if intent.id not in ids]
+        return sorted([*own, *others], key=lambda intent: -intent.events[0].at_ms)
 
     async def contradiction(self) -> str:
         """Return why the account's fills do not explain its positions, by the newest such intent; raises Withheld."""
@@ -292,8 +364,22 @@ class Intents:
         return "" if intent is None else intent.contradiction
 
     async def read(self, intent: str) -> Intent:
-        """Return one intent with all its steps; raises KeyError, Withheld."""
-        return await self._read_from(self._ready().intent, intent)
+        """Return one intent with all its steps, also of another machine; raises KeyError, Withheld."""
+        try:
+            return await self._read_from(self._ready().intent, intent)
+        except KeyError:
+            if self.shared is None:
+                raise
+            return await self.shared.read(intent)
+
+    async def _is_of_other_machine(self, intent: str) -> bool:
+        if self.shared is None:
+            return False
+        try:
+            await self._disk.run(self._ready().intent, intent)
+        except KeyError:
+            return True
+        return False
 
     async def _read_from(self, read: Callable[..., Content], *arguments: object) -> Content:
         try:
@@ -336,14 +422,42 @@ class Intents:
             self._note_fault(JournalFault.UNREADABLE, problem)
             raise self._withheld() from None
 
-    async def begin(
-        self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
-    ) -> None:
-        """Write a new intent, synced on return; `after` is `last_event` before reading the rows it is based on.
+    @property
+    def store_version(self) -> int | None:
+        """The number of the store's newest event as last read; None without a store. Take it before reading rows."""
+        return None if self.shared is None else self.shared.version
 
-        Raises AlreadyOpen if an intent of the same scope is not settled, Overtaken if one of the same scope moved on
-        after that event, Withheld if it cannot be written; then nothing may be sent.
+    async def begin(
+        self,
+        intent: str,
+        scope: str,
+        kind: str,
+        details: Mapping[str, Any],
+        *,
+        after: int | None = None,
+        after_in_store: int | None = None,
+    ) -> None:
+        """Write a new intent, synced on return: first in the store, if there is one, then in the journal.
+
+        `after` and `after_in_store` are `last_event` and `store_version` before reading the rows it is based on. Raises
+        AlreadyOpen if an intent of the same scope is not settled, Overtaken if one of the same scope moved on after
+        those events, Withheld if it cannot be written; then nothing may be sent.
         """
+        if self.shared is None:
+            if self.store_trouble:
+                raise Withheld((self.store_trouble,))
+            await self._begin_here(intent, scope, kind, details, after)
+            return
+        number = await self.shared.begin(intent, scope, kind, details, after_in_store)
+        try:
+            await self._begin_here(intent, scope, kind, {**details, STORE_NUMBER: number}, after)
+        except BaseException:
+            self.shared.withdraw(intent)
+            raise
+
+    async def _begin_here(
+        self, intent: str, scope: str, kind: str, details: Mapping[str, Any], after: int | None
+    ) -> None:
         try:
             now = Moment.now(self._clock)
             for check in self.checks_before_sending:
@@ -364,26 +478,38 @@ class Intents:
             for check in self.checks_before_sending:
                 await self._disk.run(check)
             locked = await self._disk.run(self._ready().trading_locked)
-            if not (locked or self.lock.locked or self.other_owner):
+            if not (locked or self.lock.locked or self.other_owner or self.store_trouble):
                 await self.step(intent, State.SENT, details)
+                if self.shared is not None:
+                    await self.shared.write_sent(await self._disk.run(self._ready().intent, intent))
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._note_fault(JournalFault.UNWRITABLE, problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
-        if self.other_owner:
-            raise NotSent(self.other_owner)
+        if self.other_owner or self.store_trouble:
+            raise NotSent(self.other_owner or self.store_trouble)
         if locked or self.lock.locked:  # or here, while the disk was writing
             raise NotSent("trading was locked before it was sent")
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> None:
-        """Write the next step, synced; raises WrongStep or sqlite3.Error.
+        """Write the next step, synced; raises WrongStep or sqlite3.Error, of another machine's intent Withheld.
 
         `prior` is the state that was read and on which the step is based: on a slow disk another process may have moved
         on.
         """
+        if self.shared is not None and await self._is_of_other_machine(intent):
+            await self.shared.step_followed(intent, state, details, prior)
+            return
         await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock), prior=prior)
         self.open_scopes.stepped(intent, state)
+        if self.shared is not None and state is not State.SENT:
+            self.shared.stepped(intent)
+
+    async def take_in_hand(self, intent: str) -> None:
+        """Become the one who settles an intent of another machine, because a person wants it; raises Withheld."""
+        if self.shared is not None and await self._is_of_other_machine(intent):
+            await self.shared.take_in_hand(intent)
 
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:
         """Write a step that has already happened; if that fails, the intent stays open and a restart takes it up."""
@@ -391,6 +517,8 @@ class Intents:
             await self.step(intent, state, details, prior=prior)
         except WrongStep:
             return False  # another process of the account was faster
+        except Withheld:
+            return False  # the store is away, and its follower looks again
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._note_fault(JournalFault.UNWRITABLE, problem)
             return False
@@ -417,13 +545,17 @@ class Intents:
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
 
-        The result is True once it is written, so that the others see it. A lock that cannot be written holds for this
-        session and is retried at every look.
+        The result is True once it is written, so that the others see it, also on other machines. A lock that cannot be
+        written holds for this session and is retried at every look.
         """
         choice = self.lock.choose(locked, has_journal=self._journal is not None)
         return asyncio.ensure_future(self._write_lock(choice))
 
     async def _write_lock(self, choice: LockChoice) -> bool:
+        is_written = await self._write_lock_here(choice)
+        return (self.shared is None or await self.shared.lock_trading(choice.locked)) and is_written
+
+    async def _write_lock_here(self, choice: LockChoice) -> bool:
         try:
             return await self.lock.write(self._journal, choice)
         except (sqlite3.Error, OSError, FileUnusable) as problem:

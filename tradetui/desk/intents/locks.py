@@ -31,7 +31,8 @@ class AccountLock:
     """The lock on all trading of an account. It holds while any of these is true:
     - the profile starts the session locked, and the trader has not chosen yet;
     - the journal says that trading is locked: this holds in every session of the account;
-    - a lock chosen here could not be written: this holds in this session alone, until it is written.
+    - a lock chosen here could not be written: this holds in this session alone, until it is written;
+    - a person has locked it in the store that several machines share: only that person can unlock it.
 
     The newest choice counts, even if an older one is written or read later.
     """
@@ -41,6 +42,8 @@ class AccountLock:
         self.newest: LockChoice | None = None
         self.unwritten: LockChoice | None = None
         """The choice to lock that is still to be written: no other session sees it."""
+        self.in_store = ""
+        """Who has locked trading on every machine, and for how long; empty if nobody has."""
         self._starts_locked = locked
         self._in_journal = False
         self._is_being_written = False
@@ -49,7 +52,7 @@ class AccountLock:
 
     @property
     def locked(self) -> bool:
-        return self._starts_locked or self._in_journal or self.unwritten is not None
+        return self._starts_locked or self._in_journal or self.unwritten is not None or bool(self.in_store)
 
     def hold(self) -> None:
         """Lock this session alone until the trader unlocks it, as a profile does that starts locked."""
@@ -92,15 +95,20 @@ class AccountLock:
 
 
 class OpenScopes:
-    """Open intents by the scope they lock: in this account's journal, and in journals elsewhere."""
+    """Open intents by the scope they lock: in this account's journal, in journals elsewhere, on other machines."""
 
     def __init__(self) -> None:
         self._here: dict[str, OpenIntent] = {}
         self._elsewhere: dict[str, str] = {}
+        self._on_other_machines: dict[str, OpenIntent] = {}
 
     def see(self, here: Mapping[str, OpenIntent], elsewhere: Mapping[str, str]) -> None:
         """Replace the open scopes; `elsewhere` describes the intents of other directories in sentences."""
         self._here, self._elsewhere = dict(here), dict(elsewhere)
+
+    def see_other_machines(self, standing: Mapping[str, OpenIntent]) -> None:
+        """Replace the scopes that the store has open and this machine's journal has not."""
+        self._on_other_machines = dict(standing)
 
     def began(self, scope: str, intent: OpenIntent) -> None:
         self._here[scope] = intent
@@ -116,20 +124,26 @@ class OpenScopes:
 
     def holder(self, scope: str) -> str | None:
         """Return the intent that locks a scope, as its id and state; None if none does."""
-        return str(self._here[scope]) if scope in self._here else self._elsewhere.get(scope)
+        known = self._on_other_machines | self._here
+        return str(known[scope]) if scope in known else self._elsewhere.get(scope)
 
     def ids(self) -> frozenset[str]:
-        return frozenset(intent.id for intent in self._here.values())
+        return frozenset(intent.id for intent in (*self._here.values(), *self._on_other_machines.values()))
 
-    def names(self) -> tuple[tuple[str, State | None], ...]:
-        """Return the scopes and states of open intents, unknown outcomes first; None for those in other directories."""
-        states: dict[str, State | None] = {**dict.fromkeys(self._elsewhere)}
-        states |= {scope: intent.state for scope, intent in self._here.items()}
-        most_urgent_first = sorted(states.items(), key=lambda scope: (scope[1] is not State.UNKNOWN, scope[1] is None))
-        return tuple((scope_name(scope), state) for scope, state in most_urgent_first)
+    def names(self) -> tuple[tuple[str, State | None, str], ...]:
+        """Return scope, state and other machine's writer of open intents, unknown outcomes first.
+
+        The state is None for those in other directories, the writer empty for those of this machine.
+        """
+        open_scopes = [
+            (scope_name(scope), intent.state, intent.writer)
+            for scope, intent in (self._on_other_machines | self._here).items()
+        ]
+        elsewhere = [(scope_name(scope), None, "") for scope in self._elsewhere.keys() - self._here.keys()]
+        return (*sorted(open_scopes, key=lambda scope: scope[1] is not State.UNKNOWN), *elsewhere)
 
     def sentences(self) -> tuple[str, ...]:
-        scopes = dict.fromkeys((*self._here, *self._elsewhere))
+        scopes = dict.fromkeys((*self._here, *self._on_other_machines, *self._elsewhere))
         return tuple(f"{scope}: {self.holder(scope)}" for scope in scopes)
 
 
@@ -154,7 +168,9 @@ class StepWriters:
             self.lives.close()
 
     def has_ended(self, event: Event) -> bool:
-        """Whether the process that wrote a step has certainly ended."""
+        """Whether the process that wrote a step has certainly ended; of another machine's nothing is known."""
+        if "@" in event.owner:  # a person at a machine, as the store names a writer
+            return False
         if event.boot and self._clock.boot and event.boot != self._clock.boot:
             return True  # no process outlives its boot, even if its number is in use again
         return self.lives is not None and self.lives.has_ended(event.owner)
@@ -172,6 +188,11 @@ class StepWriters:
         now_s = self._clock.monotonic()
         for intent in intents:
             self._first_seen_s.setdefault(intent.events[-1].chain, now_s)
+
+    def saw_aged(self, intent: Intent, age_s: float) -> None:
+        """Count the time since the steps of an intent whose last one is so old by the store's clock."""
+        for event in intent.events:
+            self._first_seen_s.setdefault(event.chain, self._clock.monotonic() - age_s)
 
     def elapsed_s(self, event: Event) -> float:
         """Return the seconds that have certainly passed since a step was written, in any process and boot."""

@@ -55,26 +55,44 @@ def scope_name(scope: str) -> str:
 
 
 class OpenIntent(NamedTuple):
-    """An intent that locks a scope, and its last known state."""
+    """An intent that locks a scope, and its last known state.
+
+    `writer` is the person and machine of its last step, `follower` of those who settle it; empty for this machine's.
+    """
 
     id: str
     state: State
+    writer: str = ""
+    follower: str = ""
 
     def __str__(self) -> str:
-        return f"{self.id}, {self.state}"
+        by = f" by {self.writer}" if self.writer else ""
+        return f"{self.id}, {self.state}{by}{f', looked after by {self.follower}' if self.follower else ''}"
+
+
+class Withheld(Exception):
+    """Nothing was sent; `reasons` are sentences."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__(" ".join(reasons))
+        self.reasons = reasons
 
 
 class AlreadyOpen(Exception):
-    """An intent of the same scope is not settled yet; `intent` is its id."""
+    """An intent of the same scope is not settled yet; `intent` is its id, `by` who wrote it on another machine."""
 
-    def __init__(self, intent: str, state: str) -> None:
-        super().__init__(f"intent {intent} is {state}")
+    def __init__(self, intent: str, state: str, by: str = "") -> None:
+        super().__init__(f"intent {intent} is {state}{f' by {by}' if by else ''}")
         self.intent = intent
         self.state = state
 
 
 class Overtaken(Exception):
-    """Another intent of the same scope was written since the rows for this one were read."""
+    """Another intent of the same scope was written since the rows for this one were read; `by` is who, if known."""
+
+    def __init__(self, scope: str, by: str = "") -> None:
+        super().__init__(scope)
+        self.by = by
 
 
 class WrongStep(Exception):

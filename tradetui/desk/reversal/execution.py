@@ -11,13 +11,14 @@ import contextlib
 import math
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 from tradetui.desk.account.identity import current_owner
 from tradetui.desk.feeds.polling.feed import StillReading
-from tradetui.desk.intents.intents import Intents, SendsNothing, Withheld
+from tradetui.desk.intents.intents import Intents, SendsNothing
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.states import ENDED, Intent, State, scope_of
+from tradetui.desk.intents.states import ENDED, Intent, State, Withheld, scope_of
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
@@ -76,10 +77,14 @@ class Execution:
         """
         self.intents.note_key_owner(uid)
         self.intents.uid = uid or self.intents.uid
+        if uid is not None:
+            self.intents.share(account, location)
         await self.intents.open(account, location)
         self._tasks.begin(self._recall_if_readable())
         # A journal whose loss is accepted later has to be watched as well.
         self._tasks.begin(self._watch.run())
+        if self.intents.shared is not None:
+            self._tasks.begin(self.intents.shared.run())
 
     async def stop(self) -> None:
         """Stop following.
@@ -92,6 +97,8 @@ class Execution:
             await self._tasks.stop()
         finally:
             self.intents.close()
+            if self.intents.shared is not None:
+                await self.intents.shared.store.aclose()
 
     # The limits
 
@@ -111,9 +118,11 @@ class Execution:
         """Read everything again and plan; raises `ExchangeError`."""
         await self.intents.refresh()
         await self._recall_if_readable()
-        return await self._market_state.preview(target)
+        version = self.intents.store_version
+        return replace(await self._market_state.preview(target), store_version=version)
 
     async def _read_again(self, shown: Preview) -> Preview:
+        version = self.intents.store_version
         await self.intents.refresh()
         await self._recall_contradiction()
         async with ReadGroup() as group:
@@ -121,7 +130,7 @@ class Execution:
                 group.begin(self._market_state.reread(shown)), group.begin(current_owner(self._client))
             )
         self.intents.note_key_owner(owner)
-        return fresh
+        return replace(fresh, store_version=version)
 
     async def _recall_if_readable(self) -> None:
         """Recall a contradiction if the journal is readable: an unreadable one prevents confirming, but no preview."""
@@ -161,6 +170,8 @@ class Execution:
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
             account_tag=self.intents.account_tag,
+            store_trouble=self.intents.store_trouble,
+            lockers=self.intents.lock.in_store,
         )
         return blocking_reasons(preview, context, typed)
 
@@ -225,7 +236,7 @@ class Execution:
         """Run one attempt; after an unexpected error, follow it if its request may have left."""
         try:
             fresh, before_reading = await self._read_before_sending(shown, typed)
-            sent = await sending.send(fresh, before_reading)
+            sent = await sending.send(fresh, before_reading, shown.store_version)
         except (NotConfirmed, ExchangeError):
             raise
         except BaseException as problem:
@@ -257,8 +268,15 @@ class Execution:
             raise NotConfirmed((why,), shown) from problem
         if self.intents.other_owner:
             raise NotConfirmed((self.intents.other_owner,), fresh)
+        if self.intents.shared is not None and shown.store_version is None:
+            raise NotConfirmed(("You looked before the store could be read: look again, then confirm.",), fresh)
         if changed := changes(shown, fresh):
-            raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), fresh)
+            why = f"Changed since you looked: {'; '.join(map(str, changed))}."
+            if self.intents.shared is not None and shown.store_version is not None and fresh.target.product_type:
+                scope = scope_of(fresh.target.product_type, fresh.target.symbol)
+                if by := await self.intents.shared.acted_since(scope, shown.store_version):
+                    why = f"{by} was faster. {why}"
+            raise NotConfirmed((why,), fresh)
         if reasons := self.blocking_reasons(fresh, typed):
             raise NotConfirmed(reasons, fresh)
         return fresh, before_reading
@@ -314,6 +332,7 @@ class Execution:
         read = await self.intents.read(intent)
         if reason := self.reason_against_release(read):
             raise Withheld((reason,))
+        await self.intents.take_in_hand(intent)
         details, state = {"why": why}, read.state
         if state in ENDED and read.contradiction:
             details["contradiction"] = ""  # fills are trusted again

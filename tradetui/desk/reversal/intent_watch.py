@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
-from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.intents.intents import WATCH_S, Intents
+from tradetui.desk.intents.states import Intent, State, Withheld
 from tradetui.desk.reversal.progress import sent_of
 from tradetui.desk.reversal.sending import KIND
 from tradetui.desk.reversal.tracking.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S, FollowedReversals

@@ -19,7 +19,8 @@ REVERSAL = "futures.reverse"
 class RiskContext:
     """The input of the checks beside the preview; `sends_nothing` is why the session sends nothing at all.
 
-    `account_tag` names the account in the text to type; empty where the session knows one profile.
+    `account_tag` names the account in the text to type; empty where the session knows one profile. `lockers` are the
+    persons who have locked trading on every machine.
     """
 
     settings: DeskSettings
@@ -29,12 +30,18 @@ class RiskContext:
     journal_trouble: str | None
     now: float
     account_tag: str = ""
+    store_trouble: str = ""
+    lockers: str = ""
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
     """Return all reasons why confirming is disabled, in sentences; empty if it may be sent."""
     settings = context.settings
     reasons: list[str] = [*context.sends_nothing]
+    if context.lockers:
+        reasons.append(f"It is locked on every machine by {context.lockers}; only the person who locked can unlock.")
+    if context.store_trouble:
+        reasons.append(context.store_trouble)
     if context.journal_trouble:
         reasons.append(f"The journal cannot be used: {context.journal_trouble}")
     if context.open_intent:
@@ -63,7 +70,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     if preview.expired(context.now):
         reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
     # If nothing can be sent, there is no field to type it in.
-    can_type = not (context.sends_nothing or context.journal_trouble)
+    can_type = not (context.sends_nothing or context.journal_trouble or context.store_trouble)
     required = required_text(plan.subject, context.account_tag)
     if can_type and typing_reason(preview, settings) and not is_typed(required, typed):
         reasons.append(f"Type {required} to go on.")

@@ -83,6 +83,8 @@ class Preview:
     stops: tuple[TriggerOrder, ...] | None = None
     unread_stops: int = 0
     """Number of rows of stops that could not be read."""
+    store_version: int | None = None
+    """The number of the newest event in the store before anything was read; None without a store."""
     doubts: tuple[str, ...] = ()
     """Why the position is not certain, or why there is no plan, in sentences."""
 

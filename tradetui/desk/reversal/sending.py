@@ -8,8 +8,8 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Final, NoReturn
 
-from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State, WrongStep
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State, Withheld, WrongStep
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
@@ -109,15 +109,18 @@ class Sending:
     def abandon(self) -> None:
         self.departure.withdraw("it was withdrawn before it was sent")
 
-    async def send(self, preview: Preview, before_reading: int) -> Sent:
+    async def send(self, preview: Preview, before_reading: int, store_version: int | None) -> Sent:
         """Write the intent and send it once.
+
+        The numbers are the newest events of the journal, before the last reading, and of the store, before the trader
+        saw anything.
 
         Raises NotConfirmed if nothing was sent, ExchangeError for a readable refusal; nothing was done then.
         """
         assert preview.plan is not None
         self._preview, plan = preview, preview.plan.with_client_oid(self.intent)
         self._stamp_ms = self._client.server_clock.now_ms
-        await self._begin(plan, preview, before_reading)
+        await self._begin(plan, preview, before_reading, store_version)
 
         async def before_send(stamp_ms: int) -> None:
             self._stamp_ms = stamp_ms
@@ -203,7 +206,9 @@ class Sending:
                 remedy="Check the new figures and confirm again.",
             )
 
-    async def _begin(self, plan: ReversalPlan, preview: Preview, before_reading: int) -> None:
+    async def _begin(
+        self, plan: ReversalPlan, preview: Preview, before_reading: int, store_version: int | None
+    ) -> None:
         details: dict[str, Any] = {
             "request": dict(plan.request_fields()),
             "title": plan.title,
@@ -215,9 +220,12 @@ class Sending:
         }
         try:
             async with asyncio.timeout(DISK_S):
-                await self._intents.begin(self.intent, self.scope, KIND, details, after=before_reading)
-        except Overtaken:
-            why = "Changed since you looked: another session has reversed this symbol."
+                await self._intents.begin(
+                    self.intent, self.scope, KIND, details, after=before_reading, after_in_store=store_version
+                )
+        except Overtaken as overtaken:
+            by = f" ({overtaken.by})" if overtaken.by else ""
+            why = f"Changed since you looked: another session has reversed this symbol{by}."
             raise NotConfirmed((why,), preview) from None
         except AlreadyOpen as problem:
             raise NotConfirmed((f"An earlier reversal of this symbol is not settled ({problem}).",)) from None

@@ -26,6 +26,7 @@ from tradetui.ui.app_protocols import (
     LOOKUP_SCREEN,
     LOST_JOURNAL_DIALOG,
     MAIN_SCREEN,
+    OLDER_STORE_DIALOG,
     OVERVIEW_SCREEN,
     PALETTE,
     FollowsDesk,
@@ -380,15 +381,17 @@ class TradeApp(TextualApp, inherit_bindings=False):
                 notify(self, LOCKED_NOW)
             return
         self._lock_changed()
-        why = intents.trouble or "the journal cannot be used"
-        sentence = f"Trading is locked in this session only: other sessions of the account do not know it ({why})."
+        why = intents.trouble or intents.store_trouble.rstrip(".") or "the journal cannot be used"
+        here = "in this session" if intents.lock.unwritten is not None or intents.trouble else "on this machine"
+        sentence = f"Trading is locked {here} only: other sessions of the account do not know it ({why})."
         notify(self, sentence, severity="error", seconds=600)
 
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first, on top of any dialog.
 
-        With a lost journal it names the loss and asks whether to continue without it; with a failing journal, whether
-        to try again. If the API key is another account's, it says so and unlocks nothing.
+        With a lost journal, or an older copy of the store, it names the loss and asks whether to continue without it;
+        with a failing journal, whether to try again. If the API key is another account's, it says so and unlocks
+        nothing.
         """
         desk = self.desk
         if desk is None or (intents := desk.intents) is None:
@@ -397,6 +400,8 @@ class TradeApp(TextualApp, inherit_bindings=False):
             notify(self, intents.other_owner, severity="error", seconds=30)
         elif intents.loss is not None:
             self.push_screen(LOST_JOURNAL_DIALOG(intents))
+        elif intents.shared is not None and intents.shared.went_back:
+            self.push_screen(OLDER_STORE_DIALOG(intents))
         elif intents.fault is not None:
             self.run_worker(ASK_TO_TRY_JOURNAL_AGAIN(self, intents, self._lock_changed), exit_on_error=False)
         elif not intents.locked:
@@ -408,8 +413,13 @@ class TradeApp(TextualApp, inherit_bindings=False):
         question = f"Unlock trading on {desk.settings.environment} {intents.account_tag or desk.settings.name}?"
         action = " · ".join(filter(None, ("Unlock", intents.account_tag)))
         if await self.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, action)):
-            intents.set_lock(False)
+            unlocked = intents.set_lock(False)
             withdraw(self, LOCKED_NOW)
+            self._lock_changed()
+            await unlocked
+            if intents.lock.in_store:
+                sentence = f"Trading stays locked by {intents.lock.in_store}: only the person who locked can unlock."
+                notify(self, sentence, severity="warning", seconds=30)
             self._lock_changed()
 
     def _lock_changed(self) -> None:

@@ -175,7 +175,9 @@ class Alarm(StrEnum):
 
     OTHER_OWNER = "KEY OF ANOTHER ACCOUNT"
     JOURNAL_LOST = "JOURNAL LOST OR DAMAGED"
+    OLDER_STORE = "STORE WENT BACK IN TIME"
     LOCKED_HERE_ONLY = "LOCKED IN THIS SESSION ONLY"
+    STORE_AWAY = "STORE AWAY"
     OTHER_JOURNAL = "LOCKED BY ANOTHER JOURNAL"
     UNKNOWN_OUTCOME = "UNKNOWN OUTCOME"
     NOT_SETTLED = "NOT SETTLED"
@@ -237,19 +239,25 @@ def alarm_of(desk: Desk, key_named: Callable[[Action], str]) -> str:
         return f"{Alarm.OTHER_OWNER}: {key_named(Action.LOCK)}"
     if intents.loss is not None:
         return f"{Alarm.JOURNAL_LOST}: {key_named(Action.LOCK)}"
+    shared = intents.shared
+    if shared is not None and shared.went_back:
+        return f"{Alarm.OLDER_STORE}: {key_named(Action.LOCK)}"
     if intents.lock.unwritten is not None:
         return Alarm.LOCKED_HERE_ONLY
     if intents.fault is not None:
         return f"JOURNAL {intents.fault.upper()}: {key_named(Action.LOCK)}"
+    if shared is not None and shared.away_s is not None:
+        return f"{Alarm.STORE_AWAY} {shared.away_s:.0f} s"
     open_scopes = intents.open_scopes.names()
     if not open_scopes:
         return Alarm.NOT_KEPT if desk.storage.trouble else ""
-    name, state = open_scopes[0]
+    name, state, writer = open_scopes[0]
     more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
     if state is None:
         return scrub(f"{Alarm.OTHER_JOURNAL} {name}{more}")
     label = Alarm.UNKNOWN_OUTCOME if state is State.UNKNOWN else Alarm.NOT_SETTLED
-    return scrub(f"{label} {name}{more}: {key_named(Action.JOURNAL)}")
+    by = f" by {writer}" if writer else ""
+    return scrub(f"{label} {name}{by}{more}: {key_named(Action.JOURNAL)}")
 
 
 def worth_of(totals: Totals, today: Figure) -> tuple[Figure, ...]:

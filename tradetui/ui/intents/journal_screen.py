@@ -19,8 +19,8 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.states import ENDED, Intent, State, WrongStep, scope_name
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.states import ENDED, Intent, State, Withheld, WrongStep, scope_name
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.tables.cells.cell_format import UNKNOWN
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, time_column
@@ -59,6 +59,12 @@ _LOSS_CAUTION: Final = (
     "positions, orders and fills on the exchange's site.\n"
     "Accepting deletes nothing: a damaged file is kept under another name, its symbols are free again, and trading "
     "stays locked until {lock} unlocks it."
+)
+_OLDER_STORE_CAUTION: Final = (
+    "A reversal that another machine sent since the copy was made may be missing. Nothing is sent from here until you "
+    "confirm that you checked positions, orders and fills on the exchange's site.\n"
+    "Accepting enters what is open here into the store again. Trading stays locked on every machine until {lock} "
+    "unlocks it."
 )
 
 
@@ -170,24 +176,32 @@ async def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[]
         notify(app, f"The journal cannot be used: {intents.trouble}.", severity="error", seconds=30)
 
 
-class LostJournalDialog(WordDialog[None]):
+class LossDialog(WordDialog[None]):
     """Cancel has the focus; the word has to be typed. Nothing changes before the button is pressed."""
 
     effect = "accepts the loss"
     missing_sentence = "{}; Esc leaves it locked."
+    heading: ClassVar[str]
+    caution: ClassVar[str]
+    accepted: ClassVar[str]
 
     def __init__(self, intents: Intents) -> None:
         super().__init__(classes="dialog")
         self._intents = intents
 
+    @abstractmethod
+    def sentences(self) -> Iterator[str]:
+        """What is lost."""
+
+    @abstractmethod
+    async def accept(self) -> str:
+        """Go on without it; return why that fails, empty if it does not."""
+
     def compose(self) -> ComposeResult:
-        loss = self._intents.loss
-        with self.framed("The journal is lost or damaged"):
-            if loss is not None:
-                yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
-                open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
-                yield Static(sanitized(f"Not settled: {open_scopes or 'nothing known'}."), markup=False)
-            caution = _LOSS_CAUTION.format(lock=trading_app(self).key_named(Action.LOCK))
+        with self.framed(self.heading):
+            for sentence in self.sentences():
+                yield Static(sanitized(sentence), markup=False)
+            caution = self.caution.format(lock=trading_app(self).key_named(Action.LOCK))
             yield Static(sanitized(caution), classes="caution", markup=False)
             yield LineBox(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
@@ -203,16 +217,51 @@ class LostJournalDialog(WordDialog[None]):
 
     async def _accept(self) -> None:
         try:
-            usable = await self._intents.accept_loss()
-            trouble = "" if usable else f"The journal cannot be used: {self._intents.trouble}"
+            trouble = await self.accept()
         except Exception as problem:
             trouble = f"The loss is not accepted: {problem}"
         if trouble:
             self.give_reason(Content.styled(scrub(trouble), "bold $warn"))
             return
         unlocks = f"Trading is locked; {trading_app(self).key_named(Action.LOCK)} unlocks it."
-        notify(self.app, f"The loss is accepted and the journal says so. {unlocks}", seconds=10)
+        notify(self.app, f"{self.accepted} {unlocks}", seconds=10)
         self.dismiss()
+
+
+class LostJournalDialog(LossDialog):
+    heading = "The journal is lost or damaged"
+    caution = _LOSS_CAUTION
+    accepted = "The loss is accepted and the journal says so."
+
+    def sentences(self) -> Iterator[str]:
+        if (loss := self._intents.loss) is not None:
+            yield f"{loss.file}: {loss.reason}."
+            open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
+            yield f"Not settled: {open_scopes or 'nothing known'}."
+
+    async def accept(self) -> str:
+        usable = await self._intents.accept_loss()
+        return "" if usable else f"The journal cannot be used: {self._intents.trouble}"
+
+
+class OlderStoreDialog(LossDialog):
+    heading = "The store went back in time"
+    caution = _OLDER_STORE_CAUTION
+    accepted = "The older store is accepted, and what is open here is in it again."
+
+    def sentences(self) -> Iterator[str]:
+        if self._intents.shared is not None:
+            yield f"The shared store is an older copy: {self._intents.shared.went_back}."
+        yield f"Not settled here: {', '.join(self._intents.unsettled()) or 'nothing'}."
+
+    async def accept(self) -> str:
+        return "" if await self._intents.accept_older_store() else self._intents.store_trouble
+
+
+def _title_of(intent: Intent) -> str:
+    """Return what was sent, and by whom if that was on another machine."""
+    writer = intent.events[0].owner
+    return f"{intent.title} · {writer}" if "@" in writer else intent.title
 
 
 def _end_of(intent: Intent) -> str:
@@ -228,7 +277,7 @@ def _tone_of(intent: Intent) -> Tone:
 _COLUMNS: Final[tuple[Column[Intent], ...]] = ranked(
     time_column("at", "Written", lambda row: utc_moment(row.events[0].at_ms), received=False),
     Column("state", "State", 12, lambda row: str(row.state), lambda row, _: str(row.state), tone=_tone_of),
-    Column("title", "What", 26, lambda row: row.title, lambda row, _: row.title, sources=(("id", lambda row: row.id),)),
+    Column("title", "What", 26, _title_of, lambda row, _: _title_of(row), sources=(("id", lambda row: row.id),)),
     Column("ended", "How it ended", 20, _end_of, lambda row, _: _end_of(row)),
     kept_longest="title,at,state,ended",
 )
@@ -250,6 +299,7 @@ _DETAIL_TITLES: Final[Mapping[str, str]] = {
     "kept": "keys saved in",
     "next": "what to do",
     "rows": "created",
+    "store": "number in the store",
 }
 """Titles of a step's details that differ from the journal's names."""
 _POSITION_MODES: Final[Mapping[str, str]] = {"hedge_mode": "hedge", "one_way_mode": "one-way"}
@@ -282,7 +332,7 @@ class JournalScreen(RecordsScreen[Intent]):
         if desk is None or desk.intents is None:
             return
         try:
-            intents = tuple(await desk.intents.newest())
+            intents = tuple(await desk.intents.newest_of_all())
         except Exception as problem:
             self._trouble = str(problem)
         else:
@@ -361,7 +411,8 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     yield line("account", intent.account)
     for event in intent.events:
         yield Content("")
-        yield line(str(event.state), _moment(event.at_ms, zone), "bold")
+        by = f" · {event.owner}" if "@" in event.owner else ""
+        yield line(str(event.state), f"{_moment(event.at_ms, zone)}{by}", "bold")
         for name, value in event.details.items():
             if name != "title":
                 yield from _value_lines(name, _moment(value, zone) if name == "stamp_ms" else value)

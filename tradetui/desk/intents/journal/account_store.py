@@ -135,6 +135,12 @@ class AccountStore(Protocol):
         """Write a step and return its number; the same `step` (an id of its own) again gets its number again."""
         ...
 
+    async def adopt(
+        self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
+    ) -> int:
+        """Enter an intent that is open on this machine already, in its state, also while trading is locked."""
+        ...
+
     async def take_over(self, intent: str, lease_s: float) -> Lease:
         """Become the follower of an intent, or stay it for longer."""
         ...

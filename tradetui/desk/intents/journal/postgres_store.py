@@ -77,6 +77,13 @@ class PostgresStore:
         [row] = await self._server.call("step_intent", *arguments)
         return int(row["number"])
 
+    async def adopt(
+        self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
+    ) -> int:
+        arguments = (intent, self._account, scope, kind, str(state), dict(details), step, self._machine)
+        [row] = await self._server.call("adopt_intent", *arguments)
+        return int(row["number"])
+
     async def take_over(self, intent: str, lease_s: float) -> Lease:
         [row] = await self._server.call("take_over", intent, self._machine, lease_s)
         return Lease(row["fence"], row["left_s"])

@@ -334,6 +334,31 @@ begin
     perform pg_notify('tradetui', of_account);
 end $$;
 
+-- Enter an intent that is open on its machine already, in the state in which it is there, also while trading is locked.
+create function adopt_intent(p_schema int, p_intent text, p_account text, p_scope text, p_kind text, p_state text,
+    p_details jsonb, p_step text, p_machine text, out number bigint)
+    language plpgsql security definer set search_path = tradetui, pg_temp
+as $$
+declare
+    holder intent;
+begin
+    perform admit(p_schema, p_account, p_machine, true);
+    perform hold_account(p_account);
+    number := (select first_number from intent where id = p_intent and account = p_account);
+    if number is not null then
+        return;
+    end if;
+    select * into holder from intent where account = p_account and scope = p_scope and open;
+    if holder.id is not null then
+        perform refuse_open(holder);
+    end if;
+    number := next_number(p_account);
+    insert into intent values (p_intent, p_account, p_scope, p_kind, p_state, not ends(p_state), number, number);
+    insert into event values (p_account, number, p_intent, p_state, clock_timestamp(), session_user, p_machine,
+        p_details, p_step);
+    perform pg_notify('tradetui', p_account);
+end $$;
+
 create function take_over(p_schema int, p_intent text, p_machine text, p_lease_s double precision,
     out fence bigint, out left_s double precision)
     language plpgsql security definer set search_path = tradetui, pg_temp
@@ -467,4 +492,4 @@ end $$;
 
 grant execute on function hello, join_account, leave_account, account_state, read_intent, newest_intents, events_after,
     accounts to tradetui_viewer;
-grant execute on function begin_intent, step_intent, take_over, lock_trading to tradetui_trader;
+grant execute on function begin_intent, step_intent, adopt_intent, take_over, lock_trading to tradetui_trader;

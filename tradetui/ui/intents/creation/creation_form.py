@@ -37,8 +37,7 @@ from tradetui.desk.creation import (
     rows_of,
     titles_of,
 )
-from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.states import State, Withheld
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import (

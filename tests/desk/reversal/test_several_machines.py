@@ -1,0 +1,395 @@
+"""Several machines on one account: what one does holds on all, and nothing is sent that the store does not know."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.desk.intents.memory_store import Link, MemoryServer, MemoryStore
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.account_store import Writer
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.shared_account import LEASE_S, OTHERS_LOOK_S, STORE_READ_EVERY_S
+from tradetui.desk.intents.states import State, Withheld, scope_of
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.exchange.errors import NotSent
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.enums import Side
+
+pytestmark = pytest.mark.looptime
+LONG = Target(SYMBOL, USDT, Side.BUY)
+SCOPE = scope_of(USDT, SYMBOL)
+
+
+@dataclass
+class Machine:
+    """One session on a machine of its own, and its way to the store."""
+
+    execution: Execution
+    link: Link
+    store: MemoryStore
+    location: JournalLocation
+
+    @property
+    def intents(self) -> Intents:
+        return self.execution.intents
+
+    async def looked(self, seconds: float = 2 * STORE_READ_EVERY_S) -> None:
+        """Let it look at the store."""
+        await asyncio.sleep(seconds)
+
+    async def previewed(self) -> Preview:
+        return await self.execution.preview(LONG)
+
+    async def confirmed(self, preview: Preview) -> Sent:
+        return await self.execution.confirm(preview, preview.subject)
+
+    async def reversed(self) -> list[Progress]:
+        sent = await self.confirmed(await self.previewed())
+        return [progress async for progress in self.execution.follow(sent)]
+
+    def blocked(self, preview: Preview) -> str:
+        return " ".join(self.execution.blocking_reasons(preview, preview.subject))
+
+
+class Desk:
+    """The machines of one account, the store that they share, and the exchange."""
+
+    def __init__(self, scene: Scene, folder: Path) -> None:
+        self.scene = scene
+        self.server = MemoryServer()
+        self.folder = folder
+        self._numbers = count()
+
+    async def machine(self, name: str, person: str = "anna", *, uid: str | None = "known") -> Machine:
+        clock, link = self.scene.client.clock, Link()
+        folder = self.folder / name
+        location = JournalLocation(
+            folder / "account" / "journal.sqlite", folder / "registry.sqlite", ("uid",), alive_dir=folder / "alive"
+        )
+        opened: list[MemoryStore] = []
+
+        def open_store(account: str) -> MemoryStore:
+            opened.append(MemoryStore(self.server, account, Writer(person, name), clock, link))
+            return opened[-1]
+
+        intents = Intents(
+            None,
+            InlineDisk(),
+            clock,
+            "",
+            lambda: f"tt-{next(self._numbers)}-{name}",
+            start_locked=False,
+            open_store=open_store,
+        )
+        execution = Execution(self.scene.client, self.scene.execution.settings, clock, intents)
+        await execution.open_journal(self.scene.uid, location, self.scene.uid if uid else None)
+        machine = Machine(execution, link, opened[-1] if opened else None, location)  # type: ignore[arg-type]
+        await machine.looked(OTHERS_LOOK_S + 1)
+        return machine
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with scene() as on:
+        on.hold(long="20", short="3")
+        yield Desk(on, tmp_path)
+
+
+@asynccontextmanager
+async def running(desk: Desk, *names: str) -> AsyncIterator[tuple[Machine, ...]]:
+    """Machines of these names, each `person@machine`; all are stopped in the end."""
+    machines = []
+    for name in names:
+        person, _, host = name.partition("@")
+        machines.append(await desk.machine(host, person))
+    try:
+        yield tuple(machines)
+    finally:
+        for machine in machines:
+            await machine.execution.stop()
+
+
+def states_of(desk: Desk, account: str) -> list[State]:
+    return [row.state for row in desk.server.accounts[account].rows.values()]
+
+
+async def test_two_machines_confirm_at_once_and_one_is_sent(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as machines:
+        previews = [await machine.previewed() for machine in machines]
+        outcomes = await asyncio.gather(
+            *(machine.confirmed(preview) for machine, preview in zip(machines, previews, strict=True)),
+            return_exceptions=True,
+        )
+        assert desk.scene.posts == 1
+        [refused] = [outcome for outcome in outcomes if isinstance(outcome, NotConfirmed)]
+        assert "@desk" in str(refused)
+
+
+async def test_a_preview_is_void_once_another_machine_has_reversed_the_symbol(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        preview = await bob.previewed()
+        await anna.reversed()
+        with pytest.raises(NotConfirmed, match=r"anna@desk1 at ..:..:.. UTC was faster"):
+            await bob.confirmed(preview)
+        assert desk.scene.posts == 1
+
+
+async def test_a_preview_is_void_even_if_the_position_is_as_before(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        preview = await bob.previewed()
+        version = anna.intents.store_version
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=version)
+        await anna.intents.note("tt-x", State.WITHDRAWN, {"why": "withdrawn"})
+        await bob.looked()
+        with pytest.raises(NotConfirmed, match=r"another session has reversed this symbol \(anna@desk1, \d s ago\)"):
+            await bob.confirmed(preview)
+        assert desk.scene.posts == 0
+
+
+async def test_an_open_intent_locks_its_symbol_on_every_machine_and_says_whose_it_is(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await bob.looked()
+        assert "tt-x, intended by anna@desk1" in bob.blocked(await bob.previewed())
+        assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
+        await anna.intents.note("tt-x", State.WITHDRAWN, {})
+        await bob.looked()
+        assert bob.intents.unsettled() == ()
+
+
+async def test_while_the_store_is_away_nothing_new_is_sent_and_every_refusal_says_so(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        preview = await anna.previewed()
+        anna.link.cut()
+        await asyncio.sleep(3)
+        assert anna.intents.shared is not None and anna.intents.shared.away_s is not None
+        assert "The store has been away for 3 s" in anna.blocked(preview)
+        with pytest.raises(Withheld, match="The store has been away for"):
+            await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=preview.store_version)
+        anna.link.mend()
+        await asyncio.sleep(6)
+        assert "every machine has compared its journal" in anna.blocked(preview)
+        await asyncio.sleep(6)
+        assert anna.blocked(await anna.previewed()) == ""
+
+
+async def test_a_silent_store_is_noticed_within_two_seconds(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        anna.link.is_cut = True  # nothing comes back, and nobody says so
+        await asyncio.sleep(2.75)  # a look begins after 0.7 s and its call ends after 2 s; with PostgreSQL after 1.2 s
+        assert "The store has been away" in anna.intents.store_trouble
+
+
+async def test_nothing_is_sent_if_the_store_does_not_have_the_step_before_the_first_byte(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        anna.link.cut(notices_s=60)
+        with pytest.raises(NotSent, match="the store did not answer"):
+            await anna.intents.about_to_send("tt-x", {})
+        await anna.intents.note("tt-x", State.WITHDRAWN, {"why": "not sent"})
+        anna.link.mend()
+        await asyncio.sleep(14)
+        assert states_of(desk, desk.scene.uid) == [State.WITHDRAWN]
+
+
+async def test_an_ambiguous_begin_sends_nothing_and_frees_the_symbol_later(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        preview = await anna.previewed()
+        await asyncio.sleep(0.01)
+        anna.link.replies_to_lose = 1
+        with pytest.raises(Withheld, match="the store did not answer"):
+            await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=preview.store_version)
+        await asyncio.sleep(14)
+        assert states_of(desk, desk.scene.uid) in ([], [State.WITHDRAWN])
+        await anna.reversed()
+        assert desk.scene.posts == 1
+
+
+async def test_an_outcome_under_way_is_followed_while_the_store_is_away_and_told_when_it_is_back(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        sent = await anna.confirmed(await anna.previewed())
+        anna.link.cut()
+        progress = [progress async for progress in anna.execution.follow(sent)]
+        assert progress[-1].state is State.SETTLED
+        assert (await anna.intents.read(sent.intent)).state is State.SETTLED
+        await bob.looked()
+        assert bob.intents.unsettled() != ()
+        anna.link.mend()
+        await asyncio.sleep(14)
+        assert bob.intents.unsettled() == ()
+        there = desk.server.accounts[desk.scene.uid].rows[sent.intent]
+        here = await anna.intents.read(sent.intent)
+        assert [event.state for event in there.events] == [event.state for event in here.events]
+
+
+async def test_a_lock_holds_on_every_machine_within_a_second_and_only_its_person_unlocks(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2", "anna@laptop") as (anna, bob, laptop):
+        assert await anna.intents.set_lock(True)
+        await asyncio.sleep(1)
+        assert bob.intents.locked and laptop.intents.locked
+        assert "locked on every machine by anna@desk1" in bob.blocked(await bob.previewed())
+        assert await bob.intents.set_lock(False)
+        assert bob.intents.locked and bob.intents.lock.in_store.startswith("anna@desk1, ")
+        assert await laptop.intents.set_lock(False)
+        await asyncio.sleep(1)
+        assert not bob.intents.locked and not laptop.intents.locked
+
+
+async def test_a_lock_set_while_the_store_is_away_holds_here_and_reaches_the_others_later(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        anna.link.cut()
+        await asyncio.sleep(1)
+        assert not await anna.intents.set_lock(True)
+        assert anna.intents.locked and not bob.intents.locked
+        anna.link.mend()
+        await asyncio.sleep(14)
+        assert bob.intents.locked
+
+
+async def test_a_lock_set_elsewhere_a_moment_before_the_first_byte_stops_it(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await bob.store.lock_trading(True)
+        with pytest.raises(NotSent, match="locked"):
+            await anna.intents.about_to_send("tt-x", {})
+
+
+async def test_what_a_machine_that_is_gone_has_sent_is_settled_by_one_other(desk: Desk) -> None:
+    async with running(desk, "bob@desk2", "carl@desk3") as (bob, carl):
+        anna = await desk.machine("desk1")
+        sent = await anna.confirmed(await anna.previewed())
+        await anna.execution.stop()  # it saw the reply; the outcome it did not see
+        sentences = ""
+        for _ in range(2 * 60):
+            await asyncio.sleep(0.5)
+            sentences += str(bob.intents.unsettled())
+        assert "looked after by" in sentences
+        assert states_of(desk, desk.scene.uid) == [State.SETTLED]
+        assert bob.intents.unsettled() == carl.intents.unsettled() == ()
+        row = desk.server.accounts[desk.scene.uid].rows[sent.intent]
+        assert row.writer in (bob.store.writer, carl.store.writer)
+        # Her own machine takes the end over when it comes back.
+        again = await desk.machine("desk1")
+        await again.looked(3)
+        assert (await again.intents.read(sent.intent)).state is State.SETTLED
+        assert again.intents.unsettled() == ()
+        await again.execution.stop()
+        assert desk.scene.posts == 1
+
+
+async def test_what_was_begun_and_never_sent_by_a_machine_that_is_gone_is_withdrawn(desk: Desk) -> None:
+    async with running(desk, "bob@desk2") as (bob,):
+        anna = await desk.machine("desk1")
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.execution.stop()
+        await asyncio.sleep(40)
+        assert states_of(desk, desk.scene.uid) == [State.WITHDRAWN]
+        assert bob.intents.unsettled() == ()
+
+
+async def test_a_machine_that_wakes_after_its_intent_was_withdrawn_sends_nothing(desk: Desk) -> None:
+    async with running(desk, "bob@desk2") as (_bob,):
+        anna = await desk.machine("desk1")
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        shared = anna.intents.shared
+        assert shared is not None
+        await anna.execution._tasks.stop()  # suspended: it neither looks nor follows
+        await asyncio.sleep(36 + LEASE_S)
+        with pytest.raises(NotSent):
+            await anna.intents.about_to_send("tt-x", {})
+        assert desk.scene.posts == 0
+        await anna.execution.stop()
+
+
+async def test_a_store_restored_from_an_older_copy_stops_trading_until_a_person_has_looked(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.reversed()
+        await anna.looked(3)
+        older = desk.server.snapshot()
+        for intent in ("tt-w", "tt-x"):
+            await anna.intents.begin(intent, SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+            if intent == "tt-w":
+                await anna.intents.note(intent, State.WITHDRAWN, {})
+            await anna.looked()
+        desk.server.restore(older)
+        await anna.looked(8)
+        for machine in (anna, bob):
+            assert "went back in time" in machine.blocked(await machine.previewed())
+            with pytest.raises(Withheld, match="went back in time"):
+                await machine.intents.begin("tt-y", SCOPE, "reversal", {}, after_in_store=0)
+        assert await anna.intents.accept_older_store()
+        assert anna.intents.locked and anna.intents.store_trouble == ""
+        assert desk.server.accounts[desk.scene.uid].rows["tt-x"].state is State.INTENDED
+        assert "went back in time" in bob.intents.store_trouble
+        assert await bob.intents.accept_older_store()
+        assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
+
+
+async def test_a_restored_store_is_noticed_by_a_session_that_was_not_running(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        older = desk.server.snapshot()
+        await anna.reversed()
+        await anna.looked(3)
+    desk.server.restore(older)
+    async with running(desk, "anna@desk1") as (anna,):
+        assert "went back in time" in anna.intents.store_trouble
+
+
+async def test_a_newer_schema_under_an_open_session_stops_sending(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        desk.server.schema_is_newer = True
+        await anna.looked()
+        assert "schema is newer" in anna.blocked(await anna.previewed())
+        assert desk.scene.posts == 0
+
+
+async def test_a_viewer_sees_what_others_do_and_sends_nothing(desk: Desk) -> None:
+    desk.server.roles["vera"] = "viewer"
+    async with running(desk, "anna@desk1", "vera@desk2") as (anna, vera):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await vera.looked()
+        assert vera.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
+        assert "vera may only view this account" in vera.blocked(await vera.previewed())
+
+
+async def test_an_account_whose_uid_nobody_told_sends_nothing_with_a_store(desk: Desk) -> None:
+    machine = await desk.machine("desk1", uid=None)
+    assert "set uid in the profile" in machine.blocked(await machine.previewed())
+    with pytest.raises(Withheld, match="set uid"):
+        await machine.intents.begin("tt-x", SCOPE, "reversal", {})
+    await machine.execution.stop()
+
+
+async def test_a_session_without_the_store_sends_nothing_on_a_machine_that_has_joined(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        location = anna.location
+    alone = Intents(None, InlineDisk(), desk.scene.client.clock, "", lambda: "tt-1", start_locked=False)
+    assert not await alone.open(desk.scene.uid, location)
+    assert not await alone.try_again()
+    assert "has joined a store" in str(alone.trouble) and "tradetui store leave" in str(alone.trouble)
+    with pytest.raises(Withheld, match="has joined a store"):
+        await alone.begin("tt-x", SCOPE, "reversal", {})
+
+
+async def test_an_intent_begun_before_the_store_was_joined_is_carried_over(desk: Desk) -> None:
+    async with running(desk, "bob@desk2") as (bob,):
+        location = JournalLocation(desk.folder / "desk1" / "account" / "journal.sqlite")
+        before = Intents(None, InlineDisk(), desk.scene.client.clock, "", lambda: "tt-1", start_locked=False)
+        assert await before.open(desk.scene.uid, location)
+        await before.begin("tt-x", SCOPE, "reversal", {})
+        await before.step("tt-x", State.SENT, {})
+        await before.step("tt-x", State.UNKNOWN, {})
+        anna = await desk.machine("desk1")
+        await anna.looked()
+        assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, unknown by anna@desk1",)
+        await anna.execution.stop()

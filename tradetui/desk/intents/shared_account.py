@@ -1,0 +1,598 @@
+"""One session's part in an account that several machines share.
+
+The store is the second word beside the local journal. An intent begins in the store first, which locks its scope on
+every machine. `sent` is in both before the first byte. Every other step is written locally at once, and the store gets
+it in order as soon as it can be reached: the local journal is the outbox, and the hash of a local event is the id of
+its step in the store, so that the same step is never written twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tradetui.desk.intents.journal.account_store import (
+    AccountState,
+    AccountStore,
+    StoreIntent,
+    StoreLock,
+    StoreRefusal,
+    Writer,
+)
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S
+from tradetui.desk.intents.states import (
+    ENDED,
+    TRANSITIONS,
+    AlreadyOpen,
+    Event,
+    Intent,
+    OpenIntent,
+    Overtaken,
+    State,
+    Withheld,
+    WrongStep,
+)
+from tradetui.exchange.clock import Clock, Moment
+from tradetui.exchange.errors import NotSent
+from tradetui.storage.atomic_file import write_text
+from tradetui.storage.disk_thread import Disk
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.exchange_time import utc_moment
+
+_log = logging.getLogger(__name__)
+
+STORE_READ_EVERY_S: Final = 0.7
+"""Seconds between two looks at the store; a notice of the store brings the next one forward."""
+MACHINE_GONE_S: Final = 15.0
+"""A machine that has not called the store for so long is gone, and another one settles what it has sent."""
+LEASE_S: Final = 20.0
+OTHERS_LOOK_S: Final = 6.0
+"""After the store was away every machine that runs has looked at it again so soon, and has objected to an older copy.
+
+This is the longest pause between two tries to connect, and a look.
+"""
+MARK_FILE: Final = "store.json"
+STORE_NUMBER: Final = "store"
+"""In the first step of a local intent: the number of its first event in the store."""
+BY: Final = "by"
+"""In a local step that was copied from the store: who wrote it there."""
+
+
+class _Mark(NamedTuple):
+    """The newest event that this machine has seen in the store; its absence later means that the store went back."""
+
+    number: int
+    step: str
+
+
+class _WentBack(Exception):
+    """The store lacks what it had."""
+
+
+def is_creation(intent: Intent) -> bool:
+    """Whether an intent creates accounts or keys: it locks its own kind, and only its own machine can finish it."""
+    return intent.scope == intent.kind
+
+
+class SharedAccount:
+    """What this session knows of the store, and what it still has to write there.
+
+    `locks` are the locks on trading of all persons, `open_elsewhere` the open intents that this machine's journal does
+    not hold open, by scope.
+    """
+
+    def __init__(
+        self,
+        store: AccountStore,
+        journal: Callable[[], Journal | None],
+        mark_file: Path,
+        disk: Disk,
+        clock: Clock,
+        new_id: Callable[[], str],
+        changed: Callable[[], None],
+    ) -> None:
+        """`journal` gives the local journal once it can be used; `changed` is called after each change of the state."""
+        self.locks: tuple[StoreLock, ...] = ()
+        self.open_elsewhere: dict[str, OpenIntent] = {}
+        self.went_back = ""
+        """Why this machine takes the store for an older copy; nothing is sent until a person accepts it."""
+        self.version: int | None = None
+        """The number of the newest event as last read."""
+        self.store = store
+        self._journal = journal
+        self._mark_file = mark_file
+        self._disk = disk
+        self._clock = clock
+        self._new_id = new_id
+        self._changed = changed
+        self._is_level = False
+        """Whether the store was compared with the local journal since it was last away."""
+        self._back_since_s: float | None = None
+        """When it was first read after it was away, in monotonic seconds; None while it is away."""
+        self._refusal = ""
+        self._mark: _Mark | None = None
+        self._compared: dict[str, tuple[int, str]] = {}
+        """The last events, in the store and here, with which an intent was last brought to the same level."""
+        self._refused_steps: set[str] = set()
+        self._stepped: set[str] = set()
+        self._to_withdraw: set[str] = set()
+        self._fences: dict[str, int] = {}
+        self._followed: set[str] = set()
+        self._elsewhere: list[StoreIntent] = []
+        self._untold_lock: bool | None = None
+        self._woken = asyncio.Event()
+        self._looking = asyncio.Lock()
+        store.on_change = self._hear
+
+    @property
+    def away_s(self) -> float | None:
+        """For how many seconds the store has been away; None while it answers."""
+        since_s = self.store.away_since
+        return None if since_s is None else max(0.0, self._clock.monotonic() - since_s)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be sent because of the store, as a sentence; empty if it can."""
+        if self.went_back:
+            return (
+                f"The store went back in time: {self.went_back}. Check positions, orders and fills on the exchange's "
+                "site, then accept it: L on the main screen."
+            )
+        if self.away_s is not None:
+            return f"The store has been away for {self.away_s:.0f} s: nothing new can be sent until it is back."
+        if self._refusal:
+            return f"The store refuses this session: {self._refusal}."
+        if not self._is_level or self._back_since_s is None:
+            return "The store is being compared with this machine's journal."
+        left_s = OTHERS_LOOK_S - (self._clock.monotonic() - self._back_since_s)
+        return f"The store is back: in {left_s:.0f} s every machine has compared its journal." if left_s > 0 else ""
+
+    def _hear(self) -> None:
+        if self.store.away_since is not None:
+            self._is_away()
+            self._changed()
+        self._woken.set()
+
+    def _is_away(self) -> None:
+        self._is_level, self._back_since_s = False, None
+
+    async def run(self) -> None:
+        """Look at the store until the session ends."""
+        while True:
+            with suppress(StoreAway, StoreRefused):
+                await self.look()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STORE_READ_EVERY_S):
+                    await self._woken.wait()
+
+    async def look(self) -> None:
+        """Read the store, and bring it and the local journal to the same level. Raises StoreAway, StoreRefused."""
+        async with self._looking:
+            self._woken.clear()
+            try:
+                await self._look()
+            except StoreAway:
+                self._is_away()
+                raise
+            except StoreRefused as refused:
+                self._refusal = str(refused)
+                raise
+            except _WentBack as problem:
+                self.went_back, self._is_level = str(problem), False
+                await self._object()
+            except (FileUnusable, sqlite3.Error, OSError) as problem:
+                # The journal's own look says so; until then the store is not compared.
+                self._is_level = False
+                _log.warning("the store cannot be compared with the journal: %s", problem)
+            finally:
+                self._changed()
+
+    async def _look(self) -> None:
+        state = await self.store.state()
+        self.locks = state.locks
+        if self._back_since_s is None:
+            self._back_since_s = self._clock.monotonic()
+        is_viewer = state.role == "viewer"
+        self._refusal = f"{self.store.writer.person} may only view this account" if is_viewer else ""
+        if not is_viewer:
+            await self._tell_lock()
+        journal = self._journal()
+        if journal is None:
+            return
+        await self._check_mark(state)
+        own = await self._disk.run(journal.open_intents)
+        self._show(state, own)
+        if is_viewer:
+            return
+        await self._withdraw_unused()
+        if await self._level(journal, state, own):
+            state = await self.store.state()
+            self._show(state, await self._disk.run(journal.open_intents))
+        await self._follow()
+        self.went_back, self._is_level = "", True
+
+    def _show(self, state: AccountState, own: Iterable[Intent]) -> None:
+        open_here = {intent.id for intent in own}
+        self.version, self.locks = state.version, state.locks
+        self._elsewhere = [row for row in state.open if row.id not in open_here]
+        self.open_elsewhere = {
+            row.scope: OpenIntent(row.id, row.state, str(row.writer), str(row.follower or ""))
+            for row in self._elsewhere
+        }
+
+    # Whether the store is the one that was here before
+
+    async def _check_mark(self, state: AccountState) -> None:
+        """Find the newest event seen before where it was, and remember the newest now; raises _WentBack."""
+        if self._mark is None or self.went_back:
+            self._mark = await self._disk.run(self._read_mark)
+        if self._mark is not None and self._is_level and state.version == self.version:
+            return
+        mark = self._mark or _Mark(state.version, "")
+        events = await self.store.events_after(mark.number - 1)
+        if mark.step and (not events or (events[0].number, events[0].step) != mark):
+            raise _WentBack(f"it does not have event {mark.number} any more, which this machine has seen there")
+        if events:
+            await self._remember(_Mark(events[-1].number, events[-1].step))
+        elif self._mark is None:
+            await self._remember(_Mark(0, ""))
+
+    async def _remember(self, mark: _Mark) -> None:
+        if mark != self._mark:
+            await self._disk.run(write_text, self._mark_file, json.dumps(mark._asdict()))
+            self._mark = mark
+
+    def _read_mark(self) -> _Mark | None:
+        try:
+            mark = json.loads(self._mark_file.read_text(encoding="utf-8"))
+            return _Mark(int(mark["number"]), str(mark["step"]))
+        except FileNotFoundError:
+            return None
+        except (KeyError, TypeError, ValueError):
+            raise OSError(f"{self._mark_file} cannot be read") from None
+
+    async def accept_older_store(self) -> None:
+        """Go on with a store that went back in time: a person's deliberate step. Trading is then locked.
+
+        What is open here is entered into the store again. Raises StoreAway, StoreRefused.
+        """
+        journal = self._journal()
+        if journal is None:
+            return
+        async with self._looking:
+            await self._enter_open(journal)
+            await self.store.lock_trading(True)
+            state = await self.store.state()
+            events = await self.store.events_after(max(0, state.version - 100))
+            # Before any event there is nothing to find again.
+            await self._remember(_Mark(events[-1].number, events[-1].step) if events else _Mark(0, ""))
+        await self.look()
+
+    async def _object(self) -> None:
+        """Lock what is open here, and all trading, for the machines that have not seen more than the older copy."""
+        journal = self._journal()
+        if journal is None:
+            return
+        try:
+            self.locks = await self.store.lock_trading(True)
+            await self._enter_open(journal)
+        except (StoreAway, StoreRefused) as problem:
+            _log.warning("the store went back, and not all could be locked: %s", problem)
+
+    async def _enter_open(self, journal: Journal) -> None:
+        for intent in await self._disk.run(journal.open_intents):
+            try:
+                await self.store.read(intent.id)
+            except KeyError:
+                with suppress(StoreRefused):  # another one holds the symbol
+                    await self._enter(intent)
+
+    async def _enter(self, intent: Intent) -> None:
+        """Enter an intent into the store that is open here already, as it is now."""
+        last = intent.events[-1]
+        details = _shared_details(intent, last._replace(details=intent.details))
+        await self.store.adopt(intent.id, intent.scope, intent.kind, intent.state, details, step=last.chain)
+
+    # Sending
+
+    async def begin(self, intent: str, scope: str, kind: str, details: Mapping[str, Any], after: int | None) -> int:
+        """Take the scope on every machine, and return the number of the event.
+
+        Raises AlreadyOpen, Overtaken, Withheld; then nothing may be sent.
+        """
+        if self.away_s is not None:
+            raise Withheld((self.trouble,))
+        try:
+            if self._woken.is_set() or not self._is_level:
+                await self.look()
+            if self.trouble:
+                raise Withheld((self.trouble,))
+            shared = {"title": details.get("title")} if scope == kind else details
+            after = self.version if after is None else after
+            number = await self.store.begin(intent, scope, kind, shared, after=after)
+        except StoreAway as away:
+            self.withdraw(intent)
+            raise Withheld((f"Nothing was sent: the store did not answer ({away.reason}).",)) from None
+        except StoreRefused as refused:
+            raise _begin_refused(refused, scope) from None
+        except BaseException:
+            self.withdraw(intent)
+            raise
+        if self._mark is not None and number <= self._mark.number:
+            self.withdraw(intent)
+            self._is_away()
+            raise Withheld(("Nothing was sent: the store has lost events that this machine has seen there.",))
+        return number
+
+    async def write_sent(self, intent: Intent) -> None:
+        """Write the step `sent` of the local journal into the store; raises NotSent unless it is certainly there."""
+        try:
+            await self._step(intent, next(event for event in intent.events if event.state is State.SENT))
+        except StoreAway as away:
+            raise NotSent(f"the store did not answer ({away.reason})") from None
+        except StoreRefused as refused:
+            raise NotSent(_sentence(refused).rstrip(".")) from None
+
+    def withdraw(self, intent: str) -> None:
+        """Withdraw an intent in the store that was never written here, at the next look."""
+        self._to_withdraw.add(intent)
+        self._woken.set()
+
+    async def _withdraw_unused(self) -> None:
+        for intent in tuple(self._to_withdraw):
+            details = {"why": "it was not sent"}
+            with suppress(StoreRefused):  # the store never had it, or it is withdrawn already
+                await self._withdraw(intent, details, fence=self._fences.get(intent))
+            self._to_withdraw.discard(intent)
+
+    async def _withdraw(self, intent: str, details: Mapping[str, Any], fence: int | None) -> None:
+        step = f"{intent}-withdrawn"
+        await self.store.step(intent, State.WITHDRAWN, details, step=step, prior=State.INTENDED, fence=fence)
+
+    # The outbox
+
+    def stepped(self, intent: str) -> None:
+        """Have a step that was written here told to the store."""
+        self._stepped.add(intent)
+        self._woken.set()
+
+    async def _level(self, journal: Journal, state: AccountState, own: Iterable[Intent]) -> bool:
+        """Bring every open intent and every one that went on to the same level; True if anything was written."""
+        rows = {row.id: row for row in state.open}
+        intents = {intent.id: intent for intent in own}
+        stepped, self._stepped = self._stepped, set()
+        was_level = True
+        try:
+            for intent_id in (rows.keys() | stepped) - intents.keys():
+                with suppress(KeyError):
+                    intents[intent_id] = await self._disk.run(journal.intent, intent_id)
+            for intent in intents.values():
+                row = rows.get(intent.id)
+                level = (row.number if row is not None else 0), intent.events[-1].chain
+                if self._compared.get(intent.id) != level:
+                    was_level = False
+                    if await self._level_one(journal, intent):
+                        self._compared[intent.id] = level
+        except BaseException:
+            self._stepped |= stepped
+            raise
+        return not was_level
+
+    async def _level_one(self, journal: Journal, intent: Intent) -> bool:
+        """Write what the store lacks of an intent, and here how another machine ended it; False: to be tried again."""
+        try:
+            shared = await self.store.read(intent.id)
+        except KeyError:
+            if intent.state in ENDED:
+                return True
+            if STORE_NUMBER in intent.details:
+                raise _WentBack(f"it does not have intent {intent.id} any more, which is open here") from None
+            try:
+                await self._enter(intent)
+            except StoreRefused as refused:
+                if refused.code != StoreRefusal.ALREADY_OPEN:
+                    raise
+                return False  # it locks its symbol here, and is entered once it can be
+            shared = await self.store.read(intent.id)
+        held_there = {event.chain for event in shared.events}
+        newest_held = max((at for at, event in enumerate(intent.events) if event.chain in held_there), default=0)
+        lacking = [
+            event
+            for event in intent.events[newest_held + 1 :]
+            if event.chain not in self._refused_steps and BY not in event.details
+        ]
+        for event in lacking:
+            try:
+                await self._step(intent, event)
+            except StoreRefused as refused:
+                if refused.code == StoreRefusal.ANOTHER_FOLLOWS:
+                    return False  # for as long as its lease lives
+                if refused.code not in (StoreRefusal.WRONG_STEP, StoreRefusal.TRADING_LOCKED):
+                    raise
+                self._refused_steps.add(event.chain)
+        if lacking:
+            shared = await self.store.read(intent.id)
+        if shared.state in ENDED and intent.state not in ENDED:
+            await self._end_here(journal, intent, shared)
+        return True
+
+    async def _step(self, intent: Intent, event: Event) -> None:
+        """Write a local step into the store, as its follower if somebody else's lease has ended."""
+        details = _shared_details(intent, event)
+        for _ in range(2):
+            try:
+                await self.store.step(
+                    intent.id,
+                    event.state,
+                    details,
+                    step=event.chain,
+                    prior=None,
+                    fence=self._fences.get(intent.id),
+                )
+                return
+            except StoreRefused as refused:
+                if refused.code != StoreRefusal.ANOTHER_FOLLOWS or event.state is State.SENT:
+                    raise
+                await self._take_over(intent.id)
+
+    async def _end_here(self, journal: Journal, intent: Intent, shared: Intent) -> None:
+        """Write here how another machine has ended an intent."""
+        last = shared.events[-1]
+        details = {**last.details, BY: last.owner}
+        states = (shared.state,) if shared.state in TRANSITIONS[intent.state] else (State.UNKNOWN, shared.state)
+        with suppress(WrongStep):  # another process of this machine was faster
+            for state in states:
+                await self._disk.run(journal.step, intent.id, state, details, Moment.now(self._clock))
+
+    # Following what other machines have sent
+
+    async def _take_over(self, intent: str) -> None:
+        self._fences[intent] = (await self.store.take_over(intent, LEASE_S)).fence
+
+    async def _follow(self) -> None:
+        """Take over what a machine that is gone has left open, and withdraw what it never sent."""
+        self._followed &= {row.id for row in self._elsewhere}
+        for row in self._elsewhere:
+            if not self._is_left(row):
+                self._followed.discard(row.id)
+                continue
+            try:
+                if row.follower != self.store.writer or row.follower_left_s < LEASE_S / 2:
+                    await self._take_over(row.id)
+                if row.state is State.INTENDED:
+                    why = {"why": "the program ended before it was sent"}
+                    await self._withdraw(row.id, why, self._fences.get(row.id))
+                else:
+                    self._followed.add(row.id)
+            except StoreRefused as refused:
+                if refused.code not in (StoreRefusal.ANOTHER_FOLLOWS, StoreRefusal.WRONG_STEP):
+                    raise
+                self._followed.discard(row.id)
+
+    def _is_left(self, row: StoreIntent) -> bool:
+        """Whether an intent has nobody any more who settles it. A creation can only be settled by its own machine."""
+        own = self.store.writer
+        if (row.kind == row.scope and row.state is not State.INTENDED) or row.follower not in (None, own):
+            return False
+        if row.id not in self._followed and row.age_s < LEFT_BEHIND_S:
+            return False
+        is_gone = row.machine_seen_s >= MACHINE_GONE_S
+        return is_gone or row.state is State.INTENDED or row.writer.machine == own.machine
+
+    async def followed(self) -> list[tuple[Intent, float]]:
+        """Return the intents of other machines that this session settles, each with the age of its last step."""
+        try:
+            return [(await self.read(row.id), row.age_s) for row in self._elsewhere if row.id in self._followed]
+        except Withheld:
+            return []
+
+    async def acted_since(self, scope: str, number: int) -> str:
+        """Return who last acted on a scope after an event, with the time by the store; empty if nobody did."""
+        try:
+            events = [event for event in await self.store.events_after(number) if event.scope == scope]
+        except (StoreAway, StoreRefused):
+            return ""
+        return f"{events[-1].writer} at {utc_moment(events[-1].at_ms):%H:%M:%S} UTC" if events else ""
+
+    async def step_followed(self, intent: str, state: State, details: Mapping[str, Any], prior: State | None) -> None:
+        """Write a step of another machine's intent; raises WrongStep, Withheld."""
+        try:
+            await self.store.step(
+                intent, state, details, step=self._new_id(), prior=prior, fence=self._fences.get(intent)
+            )
+        except StoreAway as away:
+            raise Withheld((f"The store did not answer ({away.reason}).",)) from None
+        except StoreRefused as refused:
+            raise WrongStep(_sentence(refused)) from None
+        self._woken.set()
+
+    async def take_in_hand(self, intent: str) -> None:
+        """Become the follower of another machine's intent because a person wants to end it; raises Withheld."""
+        try:
+            await self._take_over(intent)
+        except (StoreAway, StoreRefused) as problem:
+            raise Withheld((_sentence(problem),)) from None
+
+    async def read(self, intent: str) -> Intent:
+        """Return an intent as the store has it; raises KeyError, Withheld."""
+        try:
+            return await self.store.read(intent)
+        except (StoreAway, StoreRefused) as problem:
+            raise Withheld((_sentence(problem),)) from None
+
+    async def newest(self, limit: int) -> list[Intent]:
+        """Return the newest intents of all machines; none while the store cannot be read."""
+        try:
+            return await self.store.newest(limit)
+        except (StoreAway, StoreRefused):
+            return []
+
+    # The lock on trading
+
+    async def lock_trading(self, locked: bool) -> bool:
+        """Set or remove this person's lock on every machine; False if the others could not be told yet."""
+        self._untold_lock = locked
+        try:
+            await self._tell_lock()
+        except (StoreAway, StoreRefused):
+            return False
+        return True
+
+    async def _tell_lock(self) -> None:
+        if (locked := self._untold_lock) is None:
+            return
+        locks = await self.store.lock_trading(locked)
+        if self._untold_lock is locked:
+            self._untold_lock, self.locks = None, locks
+            self._changed()
+
+    @property
+    def lockers(self) -> str:
+        """Who has locked trading, and for how long; empty if nobody has."""
+        return ", ".join(f"{lock.writer}, {_since(lock.age_s)}" for lock in self.locks)
+
+
+def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
+    """Return what other machines may know of a step: of a creation only its title, because it makes keys."""
+    details = {"title": intent.title} if is_creation(intent) else {**event.details}
+    details.pop(STORE_NUMBER, None)
+    return details
+
+
+def _since(age_s: float) -> str:
+    return f"{age_s:.0f} s ago" if age_s < 100 else f"{age_s / 60:.0f} min ago"
+
+
+def _who(refused: StoreRefused) -> str:
+    detail = refused.detail
+    if "person" not in detail:
+        return "somebody else"
+    writer = str(Writer(str(detail["person"]), str(detail.get("machine", ""))))
+    return f"{writer}, {_since(float(detail['age_s']))}" if "age_s" in detail else writer
+
+
+def _sentence(problem: StoreAway | StoreRefused) -> str:
+    if isinstance(problem, StoreAway):
+        return f"The store did not answer ({problem.reason})."
+    if problem.code == StoreRefusal.TRADING_LOCKED:
+        return f"Trading is locked by {_who(problem)}."
+    if problem.code == StoreRefusal.ANOTHER_FOLLOWS:
+        return f"It is looked after by {_who(problem)}."
+    return f"The store refuses it: {problem}."
+
+
+def _begin_refused(refused: StoreRefused, scope: str) -> Exception:
+    if refused.code == StoreRefusal.ALREADY_OPEN:
+        detail = refused.detail
+        return AlreadyOpen(str(detail.get("intent")), str(detail.get("state")), _who(refused))
+    if refused.code == StoreRefusal.OVERTAKEN:
+        return Overtaken(scope, _who(refused))
+    return Withheld((_sentence(refused),))
