@@ -147,13 +147,11 @@ def _is_refused(gap: MissingSpan, now_ms: int) -> bool:
 
 
 def _book_fills(archive: Archive) -> None:
-    steps = 0
-    while not archive.ledger_is_current:
-        archive.advance_ledger(over_gaps=True)
-        steps += 1
-        if stderr_is_terminal():
+    is_shown = stderr_is_terminal() and not archive.ledger_is_current
+    while archive.advance_ledger(over_gaps=True):
+        if is_shown:
             show_progress(f"{_BOOKING}: {archive.fills_to_book} fills to go" if archive.fills_to_book else _BOOKING)
-    if steps and stderr_is_terminal():
+    if is_shown:
         show_progress(f"{_BOOKING}: done", last=True)
 
 

@@ -137,17 +137,14 @@ class AccountStorage:
             self.archive = await self._disk.run(_open_archive, None)
         for attach in self._attach:
             await self._try_step(attach(self.archive))
-        await self._try_step(self._book_fills(self.archive))
+        from tradetui.desk.archive.database import bring_ledger_forward  # loaded by now, off the loop
+
+        await self._try_step(bring_ledger_forward(self.archive, self._disk))
         while self._owner_seen is not None:
             await asyncio.sleep(OWNER_AGAIN_S)
             if self._every_minute is not None:
                 await self._try_step(self._every_minute(self.archive))
             self._owner_seen(await current_owner(self._client))
-
-    async def _book_fills(self, archive: Archive) -> None:
-        """Book the fills that earlier sessions left, in steps between which other disk work can run."""
-        while archive.fills_to_book:
-            await self._disk.run(archive.advance_ledger)
 
     async def _try_step(self, step: Awaitable[None]) -> None:
         """Run one step; a failure is kept in `trouble`, and later steps still run."""

@@ -159,11 +159,13 @@ class Archive:
         return [Gap(cursor, until) for cursor, until in rows]
 
     def advance_ledger(self, *, over_gaps: bool = False) -> bool:
-        """Advance the ledger by a step: book new fills, then recompute legs that a late fill has sent back.
+        """Take a step unless the ledger is current: book new fills, then apply the fills of legs that are behind.
 
-        While older fills are missing, legs that they would send back again are not recomputed. With `over_gaps` they
-        are, because those fills will not be read now. True if more is to be done.
+        While older fills are missing, legs that they would rewind again stay behind. With `over_gaps` they do not,
+        because those fills will not be read now. True if more is to be done.
         """
+        if self.ledger_is_current:
+            return False
         with self._ledger_transaction():
             self.fills_to_book = self._ledger.book_tail()
             gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM fill_gap")}
@@ -255,9 +257,5 @@ async def bring_ledger_forward(
     archive: Archive, disk: Disk, progress: Callable[[int], None] = lambda fills_to_book: None
 ) -> None:
     """Bring the ledger up to date with the fills, in steps between which other disk work can run."""
-
-    def take_step() -> bool:
-        return not archive.ledger_is_current and archive.advance_ledger()
-
-    while await disk.run(take_step):
+    while await disk.run(archive.advance_ledger):
         progress(archive.fills_to_book)

@@ -183,7 +183,7 @@ def opening_by_fills(
 
     Bring the ledger forward before. Fills that came since are booked here, or they would count as transfers.
     """
-    while not archive.ledger_is_current and archive.advance_ledger():
+    while archive.advance_ledger():
         pass
     connection, start = archive.connection, of_day.start
     end = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
