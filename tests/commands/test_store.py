@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -13,6 +14,8 @@ import pytest
 from tests.commands.conftest import Point
 from tests.postgres import OWNER, StoreDatabase
 from tradetui.cli import main
+from tradetui.commands.session.open_profile import OpenProfile
+from tradetui.profiles.load import Flags, load
 
 Use = Callable[..., None]
 
@@ -114,3 +117,29 @@ def test_doctor_tells_a_newer_schema_from_an_older_one(
     use("anna")
     store_database.sql(f"delete from tradetui.schema_version; insert into tradetui.schema_version values ({version})")
     assert remedy in str(checks(capsys)["store schema"]["remedy"])
+
+
+async def trouble_of_a_session() -> str:
+    """Open the profile's session and return why nothing can be sent once its store has answered."""
+    desk = OpenProfile(load(os.environ, Flags())).desk()
+    desk.start(())
+    try:
+        intents = desk.intents
+        assert intents is not None
+        for _ in range(200):
+            await asyncio.sleep(0.1)
+            if intents.shared is not None and intents.shared.away_s is None and intents.shared.version is not None:
+                break
+            if "refuses" in intents.store_trouble:
+                break
+        return intents.store_trouble
+    finally:
+        await desk.stop()
+
+
+def test_a_session_sends_with_the_store_once_its_machine_has_joined(use: Use) -> None:
+    use("anna")
+    assert "has not joined this account" in asyncio.run(trouble_of_a_session())
+    assert main(["store", "join"]) == 0
+    # Other machines have some seconds to compare their journals.
+    assert "The store is back" in asyncio.run(trouble_of_a_session())

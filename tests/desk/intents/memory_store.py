@@ -442,6 +442,9 @@ class MemoryStore:
             self._server.stores.remove(self)
             self._link.stores.remove(self)
 
+    async def open(self) -> None:
+        """It is open from the start."""
+
     async def aclose(self) -> None:
         self.end()
 

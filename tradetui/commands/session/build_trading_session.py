@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeClient, TradingClient
@@ -32,10 +33,12 @@ def trading_session(
     random: Random,
     disk: Disk,
     key_destinations: Callable[[], KeyDestinations],
+    open_store: Callable[[str], AccountStore] | None = None,
 ) -> TradingSession:
     """Return a session whose journal opens once the exchange has reported the account; it closes `disk` when it stops.
 
-    `key_destinations` is called only for a creation, because it imports much.
+    `key_destinations` is called only for a creation, because it imports much. `open_store` gives the store of an
+    account by its name, if the profile names one.
     """
 
     def new_id() -> str:
@@ -44,7 +47,13 @@ def trading_session(
 
     # The journal and the account's name come with `open`.
     intents = Intents(
-        journal=None, disk=disk, clock=clock, account="", new_id=new_id, start_locked=settings.start_locked
+        journal=None,
+        disk=disk,
+        clock=clock,
+        account="",
+        new_id=new_id,
+        start_locked=settings.start_locked,
+        open_store=open_store,
     )
 
     def make_execution(intents: Intents) -> Execution:

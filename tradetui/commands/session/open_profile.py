@@ -55,6 +55,7 @@ from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
+    from tradetui.desk.intents.journal.account_store import AccountStore
     from tradetui.desk.intents.journal.registered_journal import JournalLocation
     from tradetui.storage.postgres.server import PostgresServer
 
@@ -218,8 +219,17 @@ class OpenProfile:
                 backend = KeyringSecrets(source.service) if source.source == "keyring" else None
                 return KeyDestinations(backend, ProfileMaker(loaded, flags or Flags(), profile_written))
 
+            open_store = None
+            if (server := self.store_server()) is not None:
+                from tradetui.desk.intents.journal.postgres_store import PostgresStore
+
+                def open_store(account: str) -> AccountStore:
+                    return PostgresStore(server, account, self.machine)
+
             # A separate thread: writing before sending must never wait for a long read of the archive.
-            trading = trading_session(client, self.settings, clock, SystemRandom(), ThreadDisk(), key_destinations)
+            trading = trading_session(
+                client, self.settings, clock, SystemRandom(), ThreadDisk(), key_destinations, open_store
+            )
         return Desk(client, self.settings, clock, Random(), trading, disk=ThreadDisk(), alerts=self._alert_settings())
 
     def _client(

@@ -165,7 +165,8 @@ class SharedAccount:
         self._is_level, self._back_since_s = False, None
 
     async def run(self) -> None:
-        """Look at the store until the session ends."""
+        """Open the store, and look at it until the session ends."""
+        await self.store.open()
         while True:
             with suppress(StoreAway, StoreRefused):
                 await self.look()

@@ -112,6 +112,10 @@ class AccountStore(Protocol):
         """When the store stopped to answer, in monotonic seconds; None while it answers."""
         ...
 
+    async def open(self) -> None:
+        """Connect; if that fails, it is tried again until `aclose`."""
+        ...
+
     async def state(self) -> AccountState: ...
 
     async def begin(self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None) -> int:

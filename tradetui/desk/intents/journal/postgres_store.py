@@ -48,6 +48,9 @@ class PostgresStore:
         if self.on_change is not None and account in ("", self._account):
             self.on_change()
 
+    async def open(self) -> None:
+        await self._server.open()
+
     async def state(self) -> AccountState:
         [row] = await self._server.call("account_state", self._account, self._machine, deadline_s=_STATE_DEADLINE_S)
         return AccountState(
