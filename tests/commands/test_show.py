@@ -405,6 +405,18 @@ def test_a_unified_account_is_shown_in_its_own_names(point: Point, capsys: Captu
         rows = shown(capsys, table)
         assert rows and name in rows[0], table
         assert "v3" not in rows[0]
+    usdt = ("--product-type", "USDT-FUTURES")
+    for waits in ((), ("--waiting",)):
+        rows = shown(capsys, "triggers", *usdt, *waits)
+        assert rows and {row["type"] for row in rows} <= {"tpsl", "trigger"} and "planType" not in rows[0]
+    fills = shown(capsys, "fills", *usdt, "--since", "89d", "--all", "--until", "1d")
+    assert {fill["tradeSide"] for fill in fills} >= {"open_long", "close_short"}, "the words of v3"
+    assert int(fills[0]["createdTime"]) - int(fills[-1]["createdTime"]) > 31 * 86_400_000, "more than one span"
+    assert main(["show", "fills", *usdt, "--until", "1d", "--limit", "1", "--csv"]) == DONE
+    heading, row = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert "execId" not in heading and row[heading.index("price")] == fills[0]["execPrice"]
+    assert main(["show", "spot-fills"]) == REFUSED
+    assert "is not read of a unified account" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def triggers(strategy_type: str = "tpsl", hold_mode: str | None = HEDGE, *, wait
         ("buy_single", "buy", "bought"),
         ("sell_single", "sell", "sold"),
         ("burst_sell_single", "sell", "liquidated LONG"),
+        ("dte_sys_adl_buy_in_single_side_mode", "buy", "deleveraged SHORT"),
     ],
 )
 def test_a_fill_does_what_its_words_say(word: str, side: str, effect: str) -> None:
@@ -225,6 +226,11 @@ def test_an_orders_odd_words_and_figures() -> None:
     assert (fresh.status, fresh.price_avg, fresh.fee, fresh.leverage) == ("live", None, None, None)
     assert (fresh.preset_stop_surplus_price, fresh.preset_stop_loss_price) == (None, None)
     assert order(orderStatus="half_way").status == "half_way"
+    empty = order(
+        price="", avgPrice="", cumExecQty="", cumExecValue="", takeProfit="", stopLoss="", posSide="", holdMode=""
+    )
+    assert (empty.price, empty.price_avg, empty.base_volume, empty.quote_volume) == (None,) * 4
+    assert (empty.preset_stop_surplus_price, empty.pos_side, empty.pos_mode, effect_of_order(empty)) == (None,) * 4
     assert (order().size, order().base_volume, order().price_avg) == (Decimal("12.5"), Decimal("2.5"), Decimal("190.5"))
 
 
@@ -341,6 +347,7 @@ def test_the_whole_account_counts_once_and_its_coins_are_parts() -> None:
     assert totals.worst_margin_ratio == Decimal(72) / Decimal(14400)
     assert rows[1].usdt_equity == Decimal("4750.5") * Decimal(15015) / Decimal(15000)
     assert (totals.least_free, totals.union_available) == (None, None), "neither is told"
+    assert not totals.has_union, "the header's figure is the equity, not the union margin"
 
 
 @pytest.mark.parametrize("changes", [{"assets": None}, {"assets": ""}, {"accountEquity": "0"}, {"usdtEquity": None}])
@@ -364,7 +371,7 @@ def test_a_keys_permissions_in_words() -> None:
     assert may_withdraw(whole.authorities)
 
 
-@pytest.mark.parametrize("name", ["unified.positions", "unified.orders", "unified.fills", "unified.triggers"])
+@pytest.mark.parametrize("name", [name for name in UNIFIED_ROWS if CATALOGUE[name].rows_key])
 def test_a_null_list_has_no_rows_and_a_null_cursor_ends_the_pages(name: str) -> None:
     for data in ('{"list":null,"cursor":null}', '{"list":[],"cursor":null}', '{"list":null}', '{"cursor":""}'):
         body = f'{{"code":"00000","msg":"success","requestTime":1,"data":{data}}}'.encode()
@@ -393,6 +400,20 @@ def test_numbers_may_be_json_numbers() -> None:
     row = read("unified.fills", {**UNIFIED_FILL, "execQty": 2.5, "createdTime": 1780000000400}).rows[0]
     assert (row.exec_qty, row.created_time) == (Decimal("2.5"), fill().c_time)
     assert fill(execQty=Decimal("2.5"), createdTime=1780000000400).base_volume == Decimal("2.5")
+    held = position(total=Decimal("0.25"), avgPrice=181, liquidationPrice=0, updatedTime=1780000000456)
+    assert (held.total, held.open_price_avg, held.liquidation_price) == (Decimal("0.25"), Decimal(181), None)
+    assert (order(qty=3, avgPrice=0).size, order(avgPrice=0).price_avg) == (Decimal(3), None)
+    (profit, loss) = triggers(takeProfit=150, stopLoss=Decimal("192.5"))
+    assert (profit.trigger_price, loss.trigger_price) == (Decimal(150), Decimal("192.5"))
+    whole = FuturesAccount.from_row(classic_accounts({**UNIFIED_ASSETS, "accountEquity": 15000, "mmr": Decimal(72)})[0])
+    assert (whole.account_equity, whole.union_mm) == (Decimal(15000), Decimal(72) * Decimal(15015) / Decimal(15000))
+
+
+@pytest.mark.parametrize("equity", ["", None, "n/a"])
+def test_an_equity_that_is_not_told_is_no_zero(equity: object) -> None:
+    body = json.dumps({"code": "00000", "requestTime": 1, "data": {**UNIFIED_ASSETS, "accountEquity": equity}}).encode()
+    reply = read_reply(CATALOGUE["unified.assets"], body)
+    assert (reply.rows, len(reply.undecodable_rows)) == ((), 1)
 
 
 def test_a_converted_row_is_read_again_from_the_archive_as_it_was() -> None:

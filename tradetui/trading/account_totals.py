@@ -74,7 +74,7 @@ def totals_of(
         worst_margin_ratio=max(ratios, default=None),
         union_available=None if undecodable_rows else known_sum(row.union_available for row in pools),
         has_single=bool(single),
-        has_union=bool(pools),
+        has_union=not all(row.is_whole for row in pools),
         open_profit=known_sum([ZERO, *open_profits]) if are_read else None,
         open_profit_is_converted=any(position.product_type.is_coin_margined for position in positions),
         least_free=min(_known(map(free_part, accounts)), default=None),

@@ -45,6 +45,24 @@ async def test_a_row_says_what_the_exchange_says_of_the_account() -> None:
             assert row.nearest_liquidation is not None
 
 
+async def test_a_unified_account_is_a_row_by_interface_v3_and_what_that_does_not_tell_is_not_known() -> None:
+    several = SeveralAccounts(["unified", "hedge"])
+    async with several.watched() as rows:
+        row = rows["unified"]
+        client = several.source("unified", "again").open().client
+        (whole, *_) = (await client.futures.accounts(product_type="USDT-FUTURES")).rows
+        assert client.is_unified and row.equity is not None and whole.usdt_equity is not None
+        assert abs(row.equity / whole.usdt_equity - 1) < Decimal("0.01"), (
+            "the wallet counts once for three product types"
+        )
+        assert (row.state, row.access, row.unrealised_in_usdt) == (RowState.READ, "unified", None)
+        held = [await client.futures.positions(product_type=product_type) for product_type in PRODUCT_TYPES]
+        assert len(row.positions or ()) == sum(len(reply.rows) for reply in held) > 0
+        assert row.orders and row.fills and row.margin_ratio is not None
+        assert rows["hedge"].access == "trade"
+    assert not [call for call in several.requests if call[0] != "GET"]
+
+
 async def test_positions_and_accounts_are_read_every_five_seconds_and_orders_every_fifteen() -> None:
     several = SeveralAccounts(["hedge"])
     async with several.watched():

@@ -16,11 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
+from tests.wire.unified_rows import UNIFIED_FILL
 from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, view
 from tradetui.desk.tables.table import TABLES
+from tradetui.wire.classic_rows import classic_fill
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
 FILLS = [
@@ -58,6 +61,16 @@ def test_json_has_the_same_with_null_for_unknown() -> None:
     assert first["price"] == "100.50"
     assert second["profit"] is None
     assert second["tradeScope"] == "=1+1", "JSON is no spreadsheet"
+
+
+def test_a_unified_accounts_rows_have_a_classic_ones_names_and_in_json_the_row_as_received() -> None:
+    converted = FuturesFill.from_row(classic_fill(UNIFIED_FILL, "hedge_mode", None))
+    rows = MemoryRows([ProductRow(ProductType.USDT_FUTURES, converted)], ["1"], 1)
+    (shown,) = json.loads(written(Format.JSON, rows))
+    assert list(shown) == [*NAMES, "v3"] and shown["v3"] == UNIFIED_FILL
+    assert (shown["price"], shown["tradeSide"], shown["side"]) == ("181.02", "close", "sell")
+    (row,) = read_csv(written(Format.CSV, rows))
+    assert (list(row), row["fee"], row["price"]) == (NAMES, "", "181.02"), "a fee of unknown sign is not known"
 
 
 def test_nested_values_are_json() -> None:

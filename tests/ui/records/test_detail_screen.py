@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from tests.desk.fixtures.exchange_rows import fill
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.wire.model_rows import ROWS
+from tests.wire.unified_rows import UNIFIED_FILL
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import ORDERS
@@ -22,12 +23,14 @@ from tradetui.ui.records.detail_screen import (
     AS_REQUESTED,
     DERIVED,
     EXTRA,
+    INTERFACE_V3,
     NOT_SENT,
     UNREADABLE,
     DetailScreen,
     fields_of,
 )
-from tradetui.wire.models.futures import PendingOrder
+from tradetui.wire.classic_rows import classic_fill
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
 from tradetui.wire.product_types import ProductType
 
@@ -74,6 +77,17 @@ def test_a_field_under_another_spelling_is_shown_as_it_came_and_under_which_name
     margin = fields["unionTotalMargin"]
     assert (margin.value, margin.received, margin.mark) == ("99415.5", "99415.5", "as unionTotalMagin")
     assert "unionTotalMagin" not in fields
+
+
+def test_of_a_unified_account_each_field_is_received_as_interface_v3_names_it() -> None:
+    row = ProductRow(ProductType.USDT_FUTURES, FuturesFill.from_row(classic_fill(UNIFIED_FILL, "hedge_mode", None)))
+    fields = list(fields_of(row, UTC))
+    read = {field.name: field for field in fields if field.mark != INTERFACE_V3}
+    assert (read["tradeSide"].value, read["tradeSide"].received) == ("close", ""), "what is worked out was not received"
+    assert (read["enterPointSource"].value, read["enterPointSource"].mark) == ("—", NOT_SENT)
+    received = {field.name: field.received for field in fields if field.mark == INTERFACE_V3}
+    assert received.keys() == UNIFIED_FILL.keys()
+    assert (received["tradeSide"], received["execPrice"], received["side"]) == ("close_short", "181.02", "buy")
 
 
 def test_times_are_in_the_zone() -> None:

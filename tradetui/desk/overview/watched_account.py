@@ -248,6 +248,7 @@ class _AccountFeeds:
         ages = [accounts.age(now), positions.age(now)]
         fills = self.fills.snapshot.rows
         access = "key reads only" if self.identity is not None and self.identity.key_reads_only else row.access
+        access = "unified" if self.client.is_unified else access
         return replace(
             row,
             environment=str(self.settings.environment),

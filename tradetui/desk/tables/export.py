@@ -1,8 +1,9 @@
 """Exports a table as shown to CSV or JSON: its columns, its order, every digit.
 
-Numbers and words are as received, nested values as JSON. A time is written twice, as received (`cTime`) and in ISO 8601
-UTC (`cTimeUtc`). A missing value is empty in CSV and null in JSON. Text that a spreadsheet would run as a formula, or
-change as a number, gets an apostrophe before it in CSV.
+Numbers and words are as received, nested values as JSON. Rows of a unified account have the names of a classic one, so
+that one sheet reads both; in JSON `v3` is the row as received. A time is written twice, as received (`cTime`) and in
+ISO 8601 UTC (`cTimeUtc`). A missing value is empty in CSV and null in JSON. Text that a spreadsheet would run as a
+formula, or change as a number, gets an apostrophe before it in CSV.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tradetui.storage.atomic_file import atomic_writer
 from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.json_text import dump_json
+from tradetui.wire.replies.record import ORIGINAL
 from tradetui.wire.text import csv_row, escaped
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -48,7 +50,10 @@ def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[R
     fields, written = _fields(columns), 0
     for written, row in enumerate(_rows_of(rows), 1):
         # A terminal that prints the file gets escapes; parsing it gives the exact text.
-        members = ",".join(f"{dump_json(name)}:{escaped(dump_json(_in_json(value(row))))}" for name, value in fields)
+        values = [(name, _in_json(value(row))) for name, value in fields]
+        if (record := record_of(row)) is not None and record.is_converted:
+            values.append((ORIGINAL, record.original))
+        members = ",".join(f"{dump_json(name)}:{escaped(dump_json(value))}" for name, value in values)
         stream.write(f"{',' if written > 1 else '['}\n{{{members}}}")
     stream.write("\n]\n" if written else "[]\n")
     return written

@@ -241,18 +241,19 @@ def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
 
 
 def _received(record: Record, zone: tzinfo) -> Iterator[Field]:
-    raw, unreadable = record.received, record.unreadable
+    raw, unreadable, is_converted = record.received, record.unreadable, record.is_converted
     for name, attribute in record._attributes.items():
         value: object = getattr(record, attribute)
         received, mark = _as_received(raw, name, record.spellings)
+        received = "" if is_converted else received
         if name in unreadable:
             yield Field(name, UNKNOWN, unreadable[name], UNREADABLE)
         else:
             yield Field(name, _text(value, zone), received, mark if received or value is None else "")
-    is_converted = record.original is not raw
     # Of a unified account every field of the exchange is listed, also those that the fields above were made from.
     for name, value in (record.original if is_converted else record.unknown).items():
-        yield Field(name, UNKNOWN, _received_text(value), INTERFACE_V3 if is_converted else EXTRA)
+        is_read, mark = ("", INTERFACE_V3) if is_converted else (UNKNOWN, EXTRA)
+        yield Field(name, is_read, _received_text(value), mark)
 
 
 def _as_received(raw: Mapping[str, object], name: str, spellings: Mapping[str, str]) -> tuple[str, str]:

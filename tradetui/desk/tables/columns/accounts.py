@@ -121,8 +121,7 @@ def accounts_footer(rows: Iterable[ProductRow[FuturesAccount]], cell_format: Cel
     totals = totals_of(accounts)
     unrealised = money(totals.unrealised, _DOLLARS, cell_format, signed=True)
     is_converted = any(account.unrealized_pl and not is_dollar(account.margin_coin) for account in accounts)
-    is_unified = any(account.is_whole for account in accounts)
-    are_all_union = totals.has_union and not totals.has_single and not is_unified
+    are_all_union = totals.has_union and not totals.has_single
     equity_id = "unionTotalMargin" if are_all_union else "usdtEquity"
     texts = {
         "marginCoin": (f"{len(accounts):,}", Tone.PLAIN),
