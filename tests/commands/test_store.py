@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,15 @@ import pytest
 from tests.commands.conftest import Point
 from tests.postgres import OWNER, StoreDatabase
 from tradetui.cli import main
-from tradetui.commands.session.open_profile import OpenProfile
+from tradetui.commands.session.open_profile import OpenProfile, open_privately
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.registered_journal import open_journal
+from tradetui.desk.intents.shared_account import MARK_FILE
+from tradetui.desk.intents.states import State
+from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.load import Flags, load
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.postgres.schema import versions
 
 Use = Callable[..., None]
 
@@ -143,3 +151,71 @@ def test_a_session_sends_with_the_store_once_its_machine_has_joined(use: Use) ->
     assert main(["store", "join"]) == 0
     # Other machines have some seconds to compare their journals.
     assert "The store is back" in asyncio.run(trouble_of_a_session())
+
+
+def begin_here(scope: str = "USDT-FUTURES|BTCUSDT", intent: str = "tt-1") -> None:
+    """Write an intent whose outcome is unknown into the local journal."""
+    profile = open_privately(os.environ, Flags())
+    with closing(open_journal(profile.journal)) as journal:
+        journal.begin(intent, profile.account.name, scope, "reversal", {"title": "Reverse BTCUSDT"}, Moment(1))
+        journal.step(intent, State.SENT, {}, Moment(2))
+        journal.step(intent, State.UNKNOWN, {"why": "no reply"}, Moment(3))
+
+
+def end_here(intent: str = "tt-1") -> None:
+    with closing(open_journal(open_privately(os.environ, Flags()).journal)) as journal:
+        journal.step(intent, State.SETTLED, {"outcome": "reversed"}, Moment(4))
+
+
+def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    begin_here()
+    assert main(["store", "join"]) == 0
+    assert "anna@desk1 now works on account 4100000001 by the store; open: BTCUSDT" in capsys.readouterr().out
+    assert store_database.sql("select id, state, open from tradetui.intent") == [("tt-1", "unknown", True)]
+    assert main(["store", "status"]) == 0
+    assert "BTCUSDT unknown for" in capsys.readouterr().out
+    assert main(["store", "leave"]) == 1
+    assert "settled or released first" in capsys.readouterr().err
+    end_here()
+    assert main(["store", "join"]) == 0
+    assert store_database.sql("select state, open from tradetui.intent") == [("settled", False)]
+    assert main(["store", "leave"]) == 0
+    assert not open_privately(os.environ, Flags()).journal.file.with_name(MARK_FILE).exists()
+
+
+def test_what_another_machine_has_open_on_the_symbol_is_named_and_enters_later(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("bob")
+    assert main(["store", "join"]) == 0
+    account = open_privately(os.environ, Flags()).account.name
+    arguments = f"{len(versions())}, 'b-1', '{account}', 'USDT-FUTURES|BTCUSDT', 'reversal', '{{}}', null, 'desk1'"
+    store_database.sql(f"select tradetui.begin_intent({arguments})", "bob")
+    use("anna")
+    begin_here()
+    capsys.readouterr()
+    assert main(["store", "join"]) == 0
+    assert "BTCUSDT is open here (tt-1) and there (b-1, intended" in capsys.readouterr().err
+
+
+def test_a_machine_that_joined_sends_nothing_without_the_store(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    profile = open_privately(os.environ, Flags())
+
+    async def trouble() -> str:
+        intents = Intents(None, InlineDisk(), SystemClock(), "", lambda: "tt-2", start_locked=False)
+        await intents.open(profile.account.name, profile.journal)
+        return str(intents.trouble)
+
+    assert profile.account.known
+    assert "store leave" in asyncio.run(trouble())
+
+
+def test_a_store_that_is_gone_for_good_can_be_left_by_hand(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    use("anna", "nowhere")
+    assert main(["store", "leave"]) == 1
+    assert MARK_FILE in capsys.readouterr().err

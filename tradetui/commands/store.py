@@ -5,19 +5,25 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tradetui.commands.process.console import DONE, REFUSED, say, stdout
+from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, say, stdout
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.account.identity import normalised_address
 from tradetui.desk.intents.journal.account_store import StoreRefusal, Writer
-from tradetui.desk.intents.shared_account import MARK_FILE
+from tradetui.desk.intents.journal.postgres_store import PostgresStore
+from tradetui.desk.intents.journal.registered_journal import open_journal
+from tradetui.desk.intents.shared_account import MARK_FILE, SharedAccount
 from tradetui.desk.intents.states import scope_name
+from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.store_address import store_conninfo
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 
 if TYPE_CHECKING:
@@ -104,34 +110,61 @@ async def _connected(profile: OpenProfile) -> AsyncIterator[PostgresServer]:
 
 
 async def _join(profile: OpenProfile) -> int:
-    """Enter this machine; without it no session of the account sends from here."""
+    """Enter this machine, and what is open in its journal; then no session of the account sends without the store."""
     account, machine = profile.account, profile.machine
+    address, settings = normalised_address(account.base_url), profile.loaded.profile
+    share = settings.budget_share if "budget_share" in settings.model_fields_set else None
     async with _connected(profile) as server:
-        address, share = normalised_address(account.base_url), profile.loaded.profile.budget_share
         await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
+        store = PostgresStore(server, account.name, machine)
+        with closing(open_journal(profile.journal)) as journal:
+            journal.check()
+            mark_file = profile.journal.file.with_name(MARK_FILE)
+            new_id = partial(secrets.token_hex, 16)
+            shared = SharedAccount(
+                store, lambda: journal, mark_file, InlineDisk(), SystemClock(), new_id, changed=lambda: None
+            )
+            await shared.look()
+            own = {intent.scope: intent for intent in journal.open_intents()}
+        if shared.went_back:
+            say(f"tradetui: {shared.trouble}")
+            return ATTENTION
         [state] = await server.call("account_state", account.name, machine)
-        writer = Writer(server.person, machine)
-    stdout().line(f"{writer} now works on account {account.uid} by the store.")
+        there = {row["id"] for row in state["open"]}
+        writer = store.writer
+    entered = [scope_name(scope) for scope, intent in own.items() if intent.id in there]
+    stdout().line(f"{writer} now works on account {account.uid} by the store; open: {', '.join(entered) or 'nothing'}.")
     _name_others(state["machines"], writer)
     stdout().line("End the sessions of this account that run here, and start them again: they do not know the store.")
+    for scope, holder in shared.open_elsewhere.items():
+        if scope in own and own[scope].id not in there:
+            here = f"{scope_name(scope)} is open here ({own[scope].id})"
+            say(f"{here} and there ({holder}): it is entered once that has ended.")
     return DONE
 
 
 async def _leave(profile: OpenProfile) -> int:
     account, machine = profile.account, profile.machine
-    async with _connected(profile) as server:
-        [state] = await server.call("account_state", account.name, machine)
-        try:
+    mark_file = profile.journal.file.with_name(MARK_FILE)
+    machines = []
+    try:
+        async with _connected(profile) as server:
+            writer = Writer(server.person, machine)
+            [state] = await server.call("account_state", account.name, machine)
             await server.call("leave_account", account.name, machine)
-        except StoreRefused as refusal:
-            if refusal.code not in _STAY:
-                raise
+            machines = state["machines"]
+    except StoreAway as away:
+        say(f"tradetui: the store cannot be reached: {away}. If it is gone for good, delete {mark_file}.")
+        return REFUSED
+    except StoreRefused as refusal:
+        if refusal.code in _STAY:
             say(f"tradetui: {refusal}. {_STAY[StoreRefusal(refusal.code)]}")
             return REFUSED
-        writer = Writer(server.person, machine)
-    profile.journal.file.with_name(MARK_FILE).unlink(missing_ok=True)
-    stdout().line(f"{writer} has left. Take the line store = … out of the profile, then start sessions again.")
-    _name_others(state["machines"], writer)
+        if refusal.code != StoreRefusal.NOT_A_TRADER:  # it is not there any more
+            raise
+    mark_file.unlink(missing_ok=True)
+    stdout().line(f"{writer} is not on this account. Take store out of the profile, then start sessions again.")
+    _name_others(machines, writer)
     return DONE
 
 
