@@ -289,9 +289,13 @@ class Desk:
         elif feed is self.fills:
             self.filled_orders.update(self.fills.snapshot)
             self.market.see_fills(self.fills.snapshot.rows)
+            if self._trading is not None and self._trading.intents.shared is not None:
+                self._trading.execution.unjournaled.see_fills(self.fills.snapshot.rows)
             self.alerts.fills_changed(self.fills.snapshot, now_ms)
         elif feed is self.orders:
             self.market.see_orders(self.orders.snapshot.rows)
+            if self._trading is not None and self._trading.intents.shared is not None:
+                self._trading.execution.unjournaled.see_orders(self.orders.snapshot.rows)
             self.alerts.orders_changed(self.orders.snapshot)
             if not self.orders.snapshot.undecodable_rows:
                 self._drop_gone(feed, (row.record.order_id for row in self.orders.snapshot.rows), in_book=True)

@@ -21,6 +21,7 @@ from tradetui.desk.intents.states import State, Withheld, scope_of
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side
@@ -379,6 +380,28 @@ async def test_a_session_without_the_store_sends_nothing_on_a_machine_that_has_j
     assert "has joined a store" in str(alone.trouble) and "tradetui store leave" in str(alone.trouble)
     with pytest.raises(Withheld, match="has joined a store"):
         await alone.begin("tt-x", SCOPE, "reversal", {})
+
+
+async def test_an_order_of_this_program_that_is_in_no_journal_locks_its_symbol_and_is_said(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        orders, stranger = anna.execution.unjournaled, desk.scene.execution
+
+        async def read() -> None:
+            fills = await desk.scene.client.futures.fills(product_type=USDT, symbol=SYMBOL)
+            orders.see_fills([ProductRow(USDT, fill) for fill in fills.rows])
+            await asyncio.sleep(3)
+
+        await read()
+        await anna.reversed()
+        await read()
+        assert anna.intents.unsettled() == ()
+        stranger.intents.new_id = lambda: f"tt-{'a' * 25}"
+        preview = await stranger.preview(Target(SYMBOL, USDT, Side.SELL))
+        await stranger.confirm(preview, preview.subject)
+        await read()
+        assert "is in no journal: a machine without the store" in anna.blocked(await anna.previewed())
+        await asyncio.sleep(40)
+        assert anna.intents.unsettled() == ()
 
 
 async def test_an_intent_begun_before_the_store_was_joined_is_carried_over(desk: Desk) -> None:

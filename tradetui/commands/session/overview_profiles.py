@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -16,7 +17,9 @@ from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts
 from tradetui.desk.archive.schema import ARCHIVE_VERSION
 from tradetui.desk.events.rules import Rule
+from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.intents.journal.journal import written_mark
+from tradetui.desk.intents.journal.postgres_store import PostgresStore
 from tradetui.desk.intents.journal.registered_journal import existing_journal, located, open_journal
 from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.intents.states import Intent, State, scope_name
@@ -31,6 +34,7 @@ from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, known_profiles, load
 from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.storage.sqlite_file import FileUnusable, connect_existing, refuse_other_version
 
@@ -113,10 +117,23 @@ def _refuse(problem: ConfigurationError) -> OpenedAccount:
 
 
 def _lock_trading(profile: OpenProfile, clock: Clock, account: AccountIdentity | None) -> None:
-    """Lock the account's journal, which every session of the account obeys."""
-    location = journal_location(profile.settings, account or profile.presumed_account)
+    """Lock the account's journal, which every session of the account obeys, and its store for other machines."""
+    account = account or profile.presumed_account
+    location = journal_location(profile.settings, account)
     with closing(open_journal(location)) as journal:
         journal.set_trading_lock(True, Moment.now(clock))
+    if (server := profile.store_server()) is not None:
+        asyncio.run(_lock_in_store(PostgresStore(server, account.name, profile.machine)))
+
+
+async def _lock_in_store(store: AccountStore) -> None:
+    try:
+        await store.open()
+        await store.lock_trading(True)
+    except (StoreAway, StoreRefused) as problem:
+        raise StoreAway(f"it is locked on this machine, and other machines do not know it ({problem})") from None
+    finally:
+        await store.aclose()
 
 
 class KeptFiles:

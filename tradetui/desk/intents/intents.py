@@ -196,6 +196,14 @@ class Intents:
             self._shown_of_store = shown
             self.store_changed()
 
+    def lock_unjournaled(self, scope: str, order: str | None) -> None:
+        """Lock a scope for an order of this program that is in no journal, until None frees it; early refusals say so.
+
+        Only an account that shares a store has it: without one, another machine's orders are not told apart.
+        """
+        self.open_scopes.see_unjournaled(scope, order)
+        self.store_changed()
+
     @property
     def store_trouble(self) -> str:
         """Why nothing can be sent because of the store, as a sentence; empty without a store, and if it can."""

@@ -101,6 +101,7 @@ class OpenScopes:
         self._here: dict[str, OpenIntent] = {}
         self._elsewhere: dict[str, str] = {}
         self._on_other_machines: dict[str, OpenIntent] = {}
+        self._unjournaled: dict[str, str] = {}
 
     def see(self, here: Mapping[str, OpenIntent], elsewhere: Mapping[str, str]) -> None:
         """Replace the open scopes; `elsewhere` describes the intents of other directories in sentences."""
@@ -109,6 +110,13 @@ class OpenScopes:
     def see_other_machines(self, standing: Mapping[str, OpenIntent]) -> None:
         """Replace the scopes that the store has open and this machine's journal has not."""
         self._on_other_machines = dict(standing)
+
+    def see_unjournaled(self, scope: str, order: str | None) -> None:
+        """Lock a scope for an order of this program that is in no journal; None frees it."""
+        if order is None:
+            self._unjournaled.pop(scope, None)
+        else:
+            self._unjournaled[scope] = f"order {order} is in no journal: a machine without the store may have sent it"
 
     def began(self, scope: str, intent: OpenIntent) -> None:
         self._here[scope] = intent
@@ -125,7 +133,7 @@ class OpenScopes:
     def holder(self, scope: str) -> str | None:
         """Return the intent that locks a scope, as its id and state; None if none does."""
         known = self._on_other_machines | self._here
-        return str(known[scope]) if scope in known else self._elsewhere.get(scope)
+        return str(known[scope]) if scope in known else (self._unjournaled | self._elsewhere).get(scope)
 
     def ids(self) -> frozenset[str]:
         return frozenset(intent.id for intent in (*self._here.values(), *self._on_other_machines.values()))
@@ -133,17 +141,18 @@ class OpenScopes:
     def names(self) -> tuple[tuple[str, State | None, str], ...]:
         """Return scope, state and other machine's writer of open intents, unknown outcomes first.
 
-        The state is None for those in other directories, the writer empty for those of this machine.
+        The state is None for what is in other directories or in no journal, which the writer then says.
         """
         open_scopes = [
             (scope_name(scope), intent.state, intent.writer)
             for scope, intent in (self._on_other_machines | self._here).items()
         ]
-        elsewhere = [(scope_name(scope), None, "") for scope in self._elsewhere.keys() - self._here.keys()]
+        by = dict.fromkeys(self._elsewhere, "") | dict.fromkeys(self._unjournaled, "an order in no journal")
+        elsewhere = [(scope_name(scope), None, by[scope]) for scope in by.keys() - self._here.keys()]
         return (*sorted(open_scopes, key=lambda scope: scope[1] is not State.UNKNOWN), *elsewhere)
 
     def sentences(self) -> tuple[str, ...]:
-        scopes = dict.fromkeys((*self._here, *self._on_other_machines, *self._elsewhere))
+        scopes = dict.fromkeys((*self._here, *self._on_other_machines, *self._unjournaled, *self._elsewhere))
         return tuple(f"{scope}: {self.holder(scope)}" for scope in scopes)
 
 

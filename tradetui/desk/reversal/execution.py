@@ -28,6 +28,7 @@ from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sendin
 from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.reversal.tracking.outcome_tracker import FollowedReversals, OutcomeTracker, ended_elsewhere
+from tradetui.desk.reversal.unjournaled_orders import UnjournaledOrders
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import BackgroundTasks, ReadGroup, is_cancelled
 from tradetui.exchange.client import TradingClient
@@ -64,6 +65,7 @@ class Execution:
         """This session's attempts that have not ended, by intent."""
         self._tasks = BackgroundTasks()
         self.followed = FollowedReversals(self._tracker, clock, self._tasks)
+        self.unjournaled = UnjournaledOrders(client, intents, self._tasks)
         self._watch = IntentWatch(
             self.intents, self.followed, self._tasks, clock, sendings=self._sendings, looked=self._recall_if_readable
         )

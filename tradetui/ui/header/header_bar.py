@@ -254,7 +254,7 @@ def alarm_of(desk: Desk, key_named: Callable[[Action], str]) -> str:
     name, state, writer = open_scopes[0]
     more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
     if state is None:
-        return scrub(f"{Alarm.OTHER_JOURNAL} {name}{more}")
+        return scrub(f"{f'LOCKED BY {writer.upper()}' if writer else Alarm.OTHER_JOURNAL} {name}{more}")
     label = Alarm.UNKNOWN_OUTCOME if state is State.UNKNOWN else Alarm.NOT_SETTLED
     by = f" by {writer}" if writer else ""
     return scrub(f"{label} {name}{by}{more}: {key_named(Action.JOURNAL)}")
