@@ -115,9 +115,7 @@ class TradingSession:
             self.intents.notice = f"{self.intents.notice} {UID_NOT_KNOWN}".strip()
         creation = await disk.run(lambda: self.creation)
         if creation is not None:
-            data_dir = settings.data_dir
-            folder = data_dir and account_dir(data_dir, account, settings.key_stand_in) / KEY_STORE_DIR
-            await creation.open(account, folder)
+            await creation.open(account, location.file.with_name(KEY_STORE_DIR), is_temporary=settings.data_dir is None)
 
     def _journal_location(self, settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
         if settings.data_dir is not None:

@@ -192,15 +192,12 @@ def test_torn_text_beside_a_file_is_not_put_in_its_place(tmp_path: Path) -> None
         assert KeyStore(tmp_path).secrets(name) == Secrets(None, None, PASSPHRASE)
 
 
-def test_without_a_folder_nothing_outlives_the_session() -> None:
-    key_store = KeyStore(None)
-    name = reserved(key_store)
-    assert reserved(key_store) == "alphaone-2"
-    key_store.store(name, ISSUED_KEY)
-    assert key_store.secrets(name).secret == SECRET
-    assert (key_store.entries()[0].file, "memory" in key_store.where) == (None, True)
-    key_store.discard("alphaone-2")
-    assert [entry.name for entry in key_store.entries()] == [name]
+def test_a_profile_names_no_file_that_ends_with_the_session(tmp_path: Path) -> None:
+    key_store = KeyStore(tmp_path, is_temporary=True)
+    key_store.store(reserved(key_store), ISSUED_KEY)
+    (entry,) = key_store.entries()
+    assert (entry.file, entry.location) == (None, key_store.where)
+    assert "until this session ends" in key_store.where
 
 
 def test_a_file_that_others_may_read_is_refused_with_the_chmod_to_run(tmp_path: Path) -> None:

@@ -96,12 +96,12 @@ class Creation:
         self._taking_up = BackgroundTasks()
         self._unsaved: dict[str, UnsavedKeys] = {}
 
-    async def open(self, account: AccountIdentity, folder: Path | None) -> None:
+    async def open(self, account: AccountIdentity, folder: Path, *, is_temporary: bool = False) -> None:
         """Open the account's key store, and take up every creation that the journal shows as open."""
         self.keys.uid = account.uid if account.known else ""
         if account.info is not None:
             self._copies, self._account_info = account.info.is_copy_trader, account.info
-        await self.keys.open(folder)
+        await self.keys.open(folder, is_temporary=is_temporary)
         self.opened.set()
         if self.keys.ready:
             self._taking_up.begin(self._take_up())

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
@@ -34,6 +35,7 @@ from tradetui.wire.models.subaccounts import CopyApiKey, VirtualSubaccount
 
 HEADING: Final = "# An API key that tradetui created. Keep it, and its mode 0600: the exchange shows the secret once.\n"
 LONGEST_NAME: Final = 32
+_TEMPORARY: Final = "temporary files until this session ends"
 _SECRETS: Final = ("api_key", "secret", "passphrase")
 COMPLETE: Final = "complete"
 """The last line of a complete file; a file that a crash cut short lacks it."""
@@ -108,15 +110,20 @@ class Secrets:
 class KeyStore:
     """The keys issued to one account. All calls block briefly; those that write raise KeyStoreUnusable."""
 
-    def __init__(self, folder: Path | None, secret_backend: SecretBackend | None = None) -> None:
-        """Complete writes that a crash interrupted. Without a folder keys end with the session."""
-        self._files: KeyFolder | KeyMemory = KeyMemory() if folder is None else KeyFolder(folder)
+    def __init__(
+        self, folder: Path, secret_backend: SecretBackend | None = None, *, is_temporary: bool = False
+    ) -> None:
+        """Complete writes that a crash interrupted; `is_temporary` is whether the folder ends with the session."""
+        self._files = KeyFolder(folder)
+        self._is_temporary = is_temporary
         self._secret_backend = secret_backend
         self._files.complete_interrupted_writes()
 
     @property
     def where(self) -> str:
-        return self._secret_backend.where if self._secret_backend is not None else self._files.where
+        if self._secret_backend is not None:
+            return self._secret_backend.where
+        return _TEMPORARY if self._is_temporary else str(self._files.folder)
 
     def reserve(self, intent: str, kind: str, title: str, passphrase: SecretStr, at_ms: int) -> str:
         """Take a free name for a key that is about to be requested, and store its passphrase; return the name."""
@@ -181,11 +188,11 @@ class KeyStore:
             return parse_toml(self._files.read(name))
         except (NotToml, UnicodeDecodeError):
             raise KeyStoreUnusable(
-                f"{self._files.location(name)} cannot be read as TOML. Look at it in an editor."
+                f"{self._files.path(name)} cannot be read as TOML. Look at it in an editor."
             ) from None
 
     def _entry(self, name: str) -> StoredKey:
-        location = self._files.location(name)
+        file = None if self._is_temporary else self._files.path(name)
         try:
             values, unreadable = self._read(name), ""
         except KeyStoreUnusable as problem:
@@ -202,8 +209,8 @@ class KeyStore:
             label=str(values.get("label", "")),
             permissions=_texts(values.get("permissions")),
             addresses=_texts(values.get("addresses")),
-            location=str(values.get("kept_in") or location),
-            file=None if values.get("kept_in") else self._files.path(name),
+            location=str(values.get("kept_in") or file or _TEMPORARY),
+            file=None if values.get("kept_in") else file,
             unreadable=unreadable,
             has=_texts(values.get("has")),
         )
@@ -216,20 +223,16 @@ class KeyFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.where = str(folder)
-
-    def location(self, name: str) -> str:
-        return str(self.path(name))
+        self.folder = folder
 
     def path(self, name: str) -> Path:
-        return self._folder / f"{name}.toml"
+        return self.folder / f"{name}.toml"
 
     def names(self) -> list[str]:
         with self._usable():
-            if self._folder.exists() and not self._folder.is_dir():
+            if self.folder.exists() and not self.folder.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            return [file.stem for file in self._folder.glob("*.toml") if not file.name.startswith(".")]
+            return [file.stem for file in self.folder.glob("*.toml") if not file.name.startswith(".")]
 
     def read(self, name: str) -> str:
         """Return the text of a file; a file that others may read is refused, since it is no longer secret."""
@@ -243,11 +246,11 @@ class KeyFolder:
     def write_new(self, name: str, text: str) -> None:
         """Write a new file; raises FileExistsError too."""
         with self._usable():
-            make_private_directory(self._folder)
+            make_private_directory(self.folder)
         with self._usable(FileExistsError):
             write_synced(self.path(name), text, new=True)
-            sync_directory(self._folder)
-            sync_directory(self._folder.parent)
+            sync_directory(self.folder)
+            sync_directory(self.folder.parent)
 
     def replace(self, name: str, text: str) -> None:
         """Write a temporary file beside it, sync it, and replace the file in one step."""
@@ -255,23 +258,23 @@ class KeyFolder:
         with self._usable():
             write_synced(temporary_file, text, new=False)
             os.replace(temporary_file, self.path(name))
-            sync_directory(self._folder)
+            sync_directory(self.folder)
 
     def remove(self, name: str) -> None:
         with self._usable():
             self.path(name).unlink(missing_ok=True)
-            sync_directory(self._folder)
+            sync_directory(self.folder)
 
     def complete_interrupted_writes(self) -> None:
         """Complete replacements that a crash interrupted, perhaps the only copy of a secret; leave incomplete text."""
         with self._usable():
-            for temporary_file in self._folder.glob(".*.toml.new"):
+            for temporary_file in self.folder.glob(".*.toml.new"):
                 if _is_complete(temporary_file):
-                    os.replace(temporary_file, self._folder / temporary_file.name[1:].removesuffix(".new"))
-                    sync_directory(self._folder)
+                    os.replace(temporary_file, self.folder / temporary_file.name[1:].removesuffix(".new"))
+                    sync_directory(self.folder)
 
     def _temporary_file(self, name: str) -> Path:
-        return self._folder / f".{name}.toml.new"
+        return self.folder / f".{name}.toml.new"
 
     @contextmanager
     def _usable(self, *passing: type[OSError]) -> Iterator[None]:
@@ -282,41 +285,7 @@ class KeyFolder:
         except OSError as problem:
             why = problem.strerror or type(problem).__name__
             remedy = "Make it writable, or free some space."
-            raise KeyStoreUnusable(f"{self._folder} cannot be used ({why}). {remedy}") from None
-
-
-@dataclass(slots=True)
-class KeyMemory:
-    """Texts that end with the session."""
-
-    texts: dict[str, str] = field(default_factory=dict, repr=False)
-    where: str = "memory, until this session ends"
-
-    def complete_interrupted_writes(self) -> None:
-        """Do nothing: a crash leaves nothing."""
-
-    def location(self, name: str) -> str:
-        return "memory"
-
-    def path(self, name: str) -> Path | None:
-        return None
-
-    def names(self) -> list[str]:
-        return list(self.texts)
-
-    def read(self, name: str) -> str:
-        return self.texts[name]
-
-    def write_new(self, name: str, text: str) -> None:
-        if name in self.texts:
-            raise FileExistsError(name)
-        self.texts[name] = text
-
-    def replace(self, name: str, text: str) -> None:
-        self.texts[name] = text
-
-    def remove(self, name: str) -> None:
-        self.texts.pop(name, None)
+            raise KeyStoreUnusable(f"{self.folder} cannot be used ({why}). {remedy}") from None
 
 
 def _text(public: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
@@ -372,10 +341,12 @@ class AccountKeys:
         self._make_profile = make_profile
         self._key_store: KeyStore | None = None
 
-    async def open(self, folder: Path | None) -> None:
+    async def open(self, folder: Path, *, is_temporary: bool = False) -> None:
         """Open the key store; if it cannot be used, `trouble` says why."""
         try:
-            self._key_store = await self._disk.run(KeyStore, folder, self._secret_backend)
+            self._key_store = await self._disk.run(
+                partial(KeyStore, folder, self._secret_backend, is_temporary=is_temporary)
+            )
         except KeyStoreUnusable as problem:
             self.trouble = str(problem)
 
