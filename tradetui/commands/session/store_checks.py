@@ -88,11 +88,12 @@ def _clock(offset_ms: float) -> StoreFinding:
 
 
 def _refused(refusal: StoreRefused, server: PostgresServer) -> StoreFinding:
+    finding = refusal.message.partition(";")[0]
     if refusal.code == StoreRefusal.OTHER_SCHEMA:
         is_newer = refusal.detail.get("store", 0) > refusal.detail.get("program", 0)
         newer = "Install the newer tradetui, which brought the schema up to date."
         remedy = newer if is_newer else "Have the store's owner run tradetui store init with this version."
-        return StoreFinding("store schema", refusal.message, remedy)
+        return StoreFinding("store schema", finding, remedy)
     if not server.role:
         return _role_missing(server)
-    return StoreFinding("store account", refusal.message, "Run tradetui store join; until then nothing is sent.")
+    return StoreFinding("store account", finding, "Run tradetui store join; until then nothing is sent.")

@@ -202,7 +202,8 @@ class SharedAccount:
         if self._back_since_s is None:
             self._back_since_s = self._clock.monotonic()
         is_viewer = state.role == "viewer"
-        self._refusal = f"{self.store.writer.person} may only view this account" if is_viewer else ""
+        may_only_view = f"{self.store.writer.person} may only view this account; the owner grants tradetui_trader"
+        self._refusal = may_only_view if is_viewer else ""
         if not is_viewer:
             await self._tell_lock()
         journal = self._journal()

@@ -20,7 +20,6 @@ _SERVERS_OWN_FAULTS: Final = ("08", "25", "40", "53", "55", "57", "58", "XX")
 _ROLES: Final = """
 do $$
 begin
-    perform pg_advisory_xact_lock(hashtext('tradetui roles'));
     if to_regrole('tradetui_owner') is null then
         create role tradetui_owner nologin;
         create role tradetui_viewer nologin;

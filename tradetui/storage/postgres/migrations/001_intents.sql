@@ -111,7 +111,9 @@ declare
 begin
     if p_schema <> current_version then
         perform refuse('TT005',
-            format('the store has schema %s, this program knows schema %s', current_version, p_schema),
+            format('the store has schema %s, this program knows schema %s; %s', current_version, p_schema,
+                case when current_version > p_schema then 'install the newer tradetui'
+                    else 'the owner runs tradetui store init' end),
             jsonb_build_object('store', current_version, 'program', p_schema));
     end if;
 end $$;
@@ -123,7 +125,7 @@ as $$
 begin
     perform check_schema(p_schema);
     if p_trades and coalesce(role_of_caller(), '') not in ('trader', 'admin') then
-        perform refuse('TT003', format('%s may only look on: the role tradetui_trader is missing', session_user));
+        perform refuse('TT003', format('%s may only view; the owner grants tradetui_trader', session_user));
     end if;
     if p_machine is null then
         if role_of_caller() = 'admin'
@@ -138,7 +140,7 @@ begin
         end if;
     end if;
     perform refuse('TT003',
-        format('%s has not joined this account', concat_ws('@', session_user, p_machine)),
+        format('%s has not joined this account; run tradetui store join', concat_ws('@', session_user, p_machine)),
         jsonb_build_object('person', session_user, 'machine', p_machine));
 end $$;
 
@@ -378,9 +380,9 @@ begin
         perform refuse_follower(current);
     end if;
     fence := current.fence + case when is_alive then 0 else 1 end;
-    left_s := p_lease_s;
+    left_s := least(p_lease_s, 60);  -- so that nobody keeps the others out for long
     update intent i set fence = take_over.fence, follower_person = session_user, follower_machine = p_machine,
-        follower_until = clock_timestamp() + make_interval(secs => p_lease_s) where id = p_intent;
+        follower_until = clock_timestamp() + make_interval(secs => left_s) where id = p_intent;
     if not is_alive then
         perform pg_notify('tradetui', of_account);
     end if;
