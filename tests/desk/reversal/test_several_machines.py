@@ -324,6 +324,9 @@ async def test_a_store_restored_from_an_older_copy_stops_trading_until_a_person_
             await anna.looked()
         desk.server.restore(older)
         await anna.looked(8)
+        version = desk.server.accounts[desk.scene.uid].version
+        await anna.looked(8)
+        assert desk.server.accounts[desk.scene.uid].version == version, "each machine objects once"
         for machine in (anna, bob):
             assert "went back in time" in machine.blocked(await machine.previewed())
             with pytest.raises(Withheld, match="went back in time"):

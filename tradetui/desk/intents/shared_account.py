@@ -117,6 +117,8 @@ class SharedAccount:
         """Whether the store was compared with the local journal since it was last away."""
         self._back_since_s: float | None = None
         """When it was first read after it was away, in monotonic seconds; None while it is away."""
+        self._has_objected = False
+        """Whether trading was locked because the store went back."""
         self._refusal = ""
         self._mark: _Mark | None = None
         self._compared: dict[str, tuple[int, str]] = {}
@@ -153,7 +155,9 @@ class SharedAccount:
         if not self._is_level or self._back_since_s is None:
             return "The store is being compared with this machine's journal."
         left_s = OTHERS_LOOK_S - (self._clock.monotonic() - self._back_since_s)
-        return f"The store is back: in {left_s:.0f} s every machine has compared its journal." if left_s > 0 else ""
+        if left_s > 0:
+            return f"In {left_s:.0f} s every machine has compared its journal with the store; then it can be sent."
+        return ""
 
     def _hear(self) -> None:
         if self.store.away_since is not None:
@@ -184,7 +188,7 @@ class SharedAccount:
                 self._is_away()
                 raise
             except StoreRefused as refused:
-                self._refusal = str(refused)
+                self._refusal = str(refused) + _REMEDIES.get(refused.code, "")
                 raise
             except _WentBack as problem:
                 self.went_back, self._is_level = str(problem), False
@@ -219,7 +223,7 @@ class SharedAccount:
             state = await self.store.state()
             self._show(state, await self._disk.run(journal.open_intents))
         await self._follow()
-        self.went_back, self._is_level = "", True
+        self.went_back, self._has_objected, self._is_level = "", False, True
 
     def _show(self, state: AccountState, own: Iterable[Intent]) -> None:
         open_here = {intent.id for intent in own}
@@ -281,11 +285,12 @@ class SharedAccount:
     async def _object(self) -> None:
         """Lock what is open here, and all trading, for the machines that have not seen more than the older copy."""
         journal = self._journal()
-        if journal is None:
+        if journal is None or self._has_objected:
             return
         try:
             self.locks = await self.store.lock_trading(True)
             await self._enter_open(journal)
+            self._has_objected = True
         except (StoreAway, StoreRefused) as problem:
             _log.warning("the store went back, and not all could be locked: %s", problem)
 
@@ -567,6 +572,12 @@ def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     details = {"title": intent.title} if is_creation(intent) else {**event.details}
     details.pop(STORE_NUMBER, None)
     return details
+
+
+_REMEDIES: Final[Mapping[str, str]] = {
+    StoreRefusal.NOT_A_TRADER: ". Run tradetui store join, or ask the store's owner for the role",
+    StoreRefusal.OTHER_SCHEMA: ". Update tradetui, or run tradetui store init where it is newer",
+}
 
 
 def _since(age_s: float) -> str:
