@@ -14,16 +14,16 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.bench.report import Report
 from tests.bench.resident_memory import resident_mib
-from tradetui.commands.session.demo_desk import build_sandbox, demo_overview, open_demo_desk, open_demo_row
-from tradetui.desk.overview.watched_account import AccountSource
+from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
+from tradetui.commands.session.demo_overview import DemoOverview
 from tradetui.exchange.clock import SystemClock
-from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.sandbox.app import Sandbox
-from tradetui.storage.disk_thread import ThreadDisk
 
 SETTLE_S = 6.0
 COUNTS = (1, 8, 50)
@@ -65,10 +65,11 @@ async def measured(sandbox: Sandbox, seconds: float, start: Callable[[], Callabl
 
 
 def main() -> int:
-    return asyncio.run(run(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0))
+    with TemporaryDirectory() as folder:
+        return asyncio.run(run(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0, Path(folder)))
 
 
-async def run(seconds: float) -> int:
+async def run(seconds: float, data_dir: Path) -> int:
     clock, report = SystemClock(), Report()
     sandbox = build_sandbox(7, clock, desk_of=max(COUNTS))
     names = [key.name for key in sandbox.exchange_state.keys if key.name != "read-only"]
@@ -81,12 +82,7 @@ async def run(seconds: float) -> int:
         return desk.stop
 
     def rows(count: int) -> Callable[[], Awaitable[None]]:
-        permits = Budget(clock=clock)
-        sources = [
-            AccountSource(name, "SANDBOX", "monitor", partial(open_demo_row, sandbox, name, clock, permits))
-            for name in names[:count]
-        ]
-        overview = demo_overview(sources, clock, permits, ThreadDisk())
+        overview = DemoOverview(sandbox, names[:count], "monitor", clock, data_dir).overview()
         overview.start()
         return overview.stop
 

@@ -6,7 +6,6 @@ import asyncio
 import tempfile
 from datetime import UTC
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,17 +18,14 @@ from tradetui.commands.session.demo_desk import (
     AWAY_EVERY_S,
     SHOWN_PRODUCT_TYPES,
     build_sandbox,
-    demo_overview,
     open_demo_desk,
-    open_demo_row,
 )
+from tradetui.commands.session.demo_overview import DemoOverview
 from tradetui.desk.archive.equity import nearest_sample
 from tradetui.desk.overview.account_row import RowState
-from tradetui.desk.overview.watched_account import AccountSource
 from tradetui.desk.results.period_query import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.exchange.clock import LoopClock
-from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.sandbox.seed_accounts import MOST_OF_A_DESK, desk_accounts
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.exchange_time import DAY_MS
@@ -41,14 +37,13 @@ def test_a_name_that_no_account_has_is_named() -> None:
 
 
 @pytest.mark.looptime
-async def test_a_desk_of_eight_has_one_account_near_liquidation_and_one_whose_exchange_comes_and_goes() -> None:
+async def test_a_desk_of_eight_has_one_account_near_liquidation_and_one_whose_exchange_comes_and_goes(
+    tmp_path: Path,
+) -> None:
     clock = LoopClock(START_MS)
-    sandbox, permits = build_sandbox(7, clock, desk_of=8), Budget(clock=clock)
+    sandbox = build_sandbox(7, clock, desk_of=8)
     names = [account.name for account in desk_accounts(8)]
-    sources = [
-        AccountSource(name, "SANDBOX", "trade", partial(open_demo_row, sandbox, name, clock, permits)) for name in names
-    ]
-    overview = demo_overview(sources, clock, permits, InlineDisk())
+    overview = DemoOverview(sandbox, names, "trade", clock, tmp_path, InlineDisk).overview()
     overview.start()
     rows = {row.name: row for row in await overview.look(30)}
     near = rows["near-limit"]
@@ -61,6 +56,47 @@ async def test_a_desk_of_eight_has_one_account_near_liquidation_and_one_whose_ex
     await asyncio.sleep(40)
     assert {row.name: row.state for row in overview.rows}["comes-and-goes"] is RowState.READ
     check_books(sandbox.exchange_state)
+    await overview.stop()
+
+
+@pytest.mark.looptime
+async def test_a_session_of_a_desk_keeps_its_lock_and_its_day_and_shares_the_permits_of_its_row(
+    tmp_path: Path,
+) -> None:
+    clock = LoopClock(START_MS)
+    sandbox = build_sandbox(7, clock, desk_of=3)
+    demo = DemoOverview(sandbox, ["hedge", "one-way", "coin"], "trade", clock, tmp_path, InlineDisk)
+    overview = demo.overview()
+    overview.start()
+    await overview.look(30)
+    desk = open_demo_desk(
+        sandbox,
+        "hedge",
+        read_only=False,
+        clock=clock,
+        new_disk=InlineDisk,
+        data_dir=tmp_path,
+        with_past_equity=True,
+        permits=demo.permits,
+    )
+    desk.start()
+    await asyncio.sleep(90)
+    assert desk.intents is not None and not desk.intents.locked and not desk.intents.trouble
+    rows = {row.name: row for row in overview.rows if row.has_key}
+    assert {row.access for row in rows.values()} == {"trade"}
+    today = desk.today()
+    assert today is not None and rows["hedge"].today is not None
+    assert abs(rows["hedge"].today - today.amount) < abs(today.amount) / 100, "the session samples what the demo knows"
+    assert rows["one-way"].today is not None, "no session ran there"
+    locked = await overview.lock_trading()
+    await asyncio.sleep(2)
+    assert sorted(locked.locked) == ["coin", "hedge", "one-way"] and desk.intents.locked
+    assert {row.access for row in overview.rows if row.has_key} == {"locked"}
+    await desk.intents.set_lock(False)
+    await asyncio.sleep(6)
+    assert {row.name: row.access for row in overview.rows if row.has_key}["hedge"] == "trade"
+    assert not [call for call in sandbox.calls if call.code == "429"]
+    await desk.stop()
     await overview.stop()
 
 

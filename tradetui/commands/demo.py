@@ -7,6 +7,8 @@ import asyncio
 import os
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tradetui.commands.process.console import DONE, USAGE, needs_terminal
@@ -18,10 +20,12 @@ from tradetui.ui.terminal.drawn_once import terminal_abilities
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tradetui.commands.session.demo_overview import DemoOverview
     from tradetui.desk.desk import Desk
     from tradetui.desk.overview.overview import Overview
-    from tradetui.desk.overview.watched_account import AccountSource, OpenedAccount
-    from tradetui.exchange.rate_limit.budget import Budget
+    from tradetui.desk.overview.watched_account import AccountSource
     from tradetui.sandbox.app import Sandbox
 
 _ACCOUNTS = (
@@ -167,7 +171,9 @@ class _Exchange:
         self._desk = desk
         self._access = access
         self._sandbox: Sandbox | None = None
-        self._permits: Budget | None = None
+        self._several: DemoOverview | None = None
+        self._folder: TemporaryDirectory[str] | None = None
+        """What the sessions of a desk of several accounts keep until the program ends."""
 
     def summary(self, name: str, mode: str) -> ProfileSummary:
         keys = () if self._sandbox is None else self._sandbox.exchange_state.keys
@@ -179,32 +185,32 @@ class _Exchange:
     def open_desk(self, name: str, read_only: bool) -> Desk:
         from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES, open_demo_desk
 
-        shown = self._product_types or SHOWN_PRODUCT_TYPES
-        return open_demo_desk(self._built(), name, read_only=read_only, product_types=shown, with_past_equity=True)
+        several = None if self._desk is None else self._of_several()
+        return open_demo_desk(
+            self._built(),
+            name,
+            read_only=read_only,
+            product_types=self._product_types or SHOWN_PRODUCT_TYPES,
+            with_past_equity=True,
+            data_dir=None if self._folder is None else Path(self._folder.name),
+            permits=None if several is None else several.permits,
+        )
 
     def overview(self) -> Overview:
-        from tradetui.commands.session.demo_desk import demo_overview
-        from tradetui.exchange.clock import SystemClock
-        from tradetui.exchange.rate_limit.budget import Budget
-        from tradetui.storage.disk_thread import ThreadDisk
+        return self._of_several().overview()
 
-        self._built()
-        self._permits = Budget(clock=SystemClock())
-        return demo_overview(self.overview_sources(), SystemClock(), self._permits, ThreadDisk())
+    def overview_sources(self) -> Sequence[AccountSource]:
+        return self._of_several().overview_sources()
 
-    def overview_sources(self) -> list[AccountSource]:
-        from tradetui.desk.overview.watched_account import AccountSource
+    def _of_several(self) -> DemoOverview:
+        sandbox = self._built()
+        if self._several is None:
+            from tradetui.commands.session.demo_overview import DemoOverview
+            from tradetui.exchange.clock import SystemClock
 
-        return [
-            AccountSource(name, "SANDBOX", self._access, partial(self._open_row, name)) for name in self._desk or ()
-        ]
-
-    def _open_row(self, name: str) -> OpenedAccount:
-        from tradetui.commands.session.demo_desk import open_demo_row
-        from tradetui.exchange.clock import SystemClock
-
-        assert self._permits is not None
-        return open_demo_row(self._built(), name, SystemClock(), self._permits)
+            folder = self._folder = TemporaryDirectory(prefix="tradetui-", ignore_cleanup_errors=True)
+            self._several = DemoOverview(sandbox, self._desk or (), self._access, SystemClock(), Path(folder.name))
+        return self._several
 
     def _built(self) -> Sandbox:
         from tradetui.commands.session.demo_desk import build_sandbox

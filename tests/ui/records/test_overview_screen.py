@@ -13,13 +13,15 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Button
 
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.overview_on_sandbox import ACCOUNTS, AppWithOverview
 from tradetui.commands.session import demo_desk
 from tradetui.desk.overview.account_row import AccountRow
 from tradetui.desk.overview.watched_account import Kept
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.books.orders import ONE_WAY
+from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, made_key
 from tradetui.ui.application.palette import Actions
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.key_bindings.actions import Action
@@ -28,6 +30,7 @@ from tradetui.ui.settings.ui_settings import NO_UID
 from tradetui.ui.table.record_table import RecordTable
 
 pytestmark = pytest.mark.looptime
+CARRY = "4400010000"
 
 
 def shown(stage: AppWithOverview) -> OverviewScreen:
@@ -96,9 +99,8 @@ async def test_enter_opens_the_account_locked_and_escape_comes_back_to_rows_that
         await pilot.press("escape")
         await asyncio.sleep(1)
         assert stage.app.overview is overview and shown(stage).table.cursor.row_id == "one-way"
-        # The session has permits of its own in this fixture, so that calls for its own account may be refused.
-        rows = [row for row in overview.rows if row.name != "one-way"] if overview is not None else []
-        assert rows and all(row.age_s is not None and row.age_s <= 6 for row in rows)
+        assert overview is not None and all(row.age_s is not None and row.age_s <= 6 for row in overview.rows)
+        assert not [call for call in stage.sandbox.calls if call.code == "429"], "session and row share their permits"
         await pilot.press("escape")
         assert stage.app.screen is stage.app.main and stage.desk.settings.name == "one-way"
         await pilot.press("O")
@@ -182,6 +184,50 @@ async def test_enter_does_nothing_once_the_row_under_the_cursor_has_gone() -> No
         await pilot.press("enter")
         await asyncio.sleep(2)
         assert stage.app.desk is not None
+
+
+class AppWithSubaccounts(AppWithOverview):
+    """The main account `hedge` has the sub-account `carry`, which also has a key for a profile of its own."""
+
+    def build_sandbox(self) -> Sandbox:
+        sandbox = demo_desk.build_sandbox(self.seed, self.clock, desk_of=3)
+        sandbox.exchange_state.keys.append(made_key(self.seed, "carry", CARRY, ALL, ONE_WAY, "virtual", ips=ANYWHERE))
+        return sandbox
+
+
+async def test_enter_on_a_sub_account_without_a_profile_says_how_to_get_one_and_opens_nothing() -> None:
+    stage = AppWithSubaccounts(("hedge", "coin"))
+    async with stage.running(after=30) as pilot:
+        await pilot.press("end", "home")
+        await go_to(pilot, stage, f"hedge/{CARRY[-4:]}")
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        assert stage.app.desk is None and shown(stage)
+        assert "`tradetui init --profile NAME` sets up a profile with a key of its own." in newest_message(stage)
+        await pilot.press("d")
+        await pilot.pause()
+        assert "no key" in screen_text(stage.app)
+
+
+async def test_enter_on_a_sub_account_with_a_profile_opens_that_profile() -> None:
+    stage = AppWithSubaccounts(("hedge", "coin", "carry"), profiles=("hedge", "coin", "carry"))
+    async with stage.running(after=30) as pilot:
+        assert f"hedge/{CARRY[-4:]}" not in names(stage)
+        await go_to(pilot, stage, "carry")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert (stage.desk.settings.name, stage.desk.uid) == ("carry", CARRY)
+
+
+async def test_a_row_that_was_clicked_stays_under_the_cursor() -> None:
+    stage = AppWithOverview()
+    async with stage.running(after=4) as pilot:
+        assert await pilot.click("#table-overview", offset=(10, 4))
+        await pilot.pause()
+        clicked = shown(stage).table.cursor.row_id
+        assert clicked != names(stage)[0]
+        await asyncio.sleep(5)
+        assert shown(stage).table.cursor.row_id == clicked
 
 
 async def test_lock_all_locks_every_account_and_the_open_session() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -11,12 +11,10 @@ from typing import Final
 from pydantic import SecretStr
 
 from tradetui.commands.session.build_trading_session import KeyDestinations, trading_session
+from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.archive.coverage import HOUR_MS
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.desk import Desk
-from tradetui.desk.events.rules import with_defaults
-from tradetui.desk.overview.overview import Overview
-from tradetui.desk.overview.watched_account import AccountSource, OpenedAccount
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
@@ -61,30 +59,9 @@ class ComesAndGoes:
         await self._sandbox(scope, receive, send)
 
 
-def open_demo_row(sandbox: Sandbox, name: str, clock: Clock, permits: Budget) -> OpenedAccount:
-    """Open an account for its row of an overview: the client can only read, and nothing is kept."""
-    key = next(key for key in sandbox.exchange_state.keys if key.name == name)
-    random = Random(f"{sandbox.options.seed}/{name}")
-    client = ExchangeReader(
-        Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
-        app=ComesAndGoes(sandbox, clock) if name == "comes-and-goes" else sandbox,
-        clock=clock,
-        random=random,
-        budget=Budget(account=name, clock=clock, random=random, beside=permits),
-    )
-    settings = DeskSettings(
-        name=name, environment=Environment.SANDBOX, product_types=SHOWN_PRODUCT_TYPES, uid=key.uid, read_only=True
-    )
-    return OpenedAccount(client, settings, rules=with_defaults(()))
-
-
-def demo_overview(sources: Sequence[AccountSource], clock: Clock, permits: Budget, disk: Disk) -> Overview:
-    """Make an overview of the demo's accounts, not begun; opening one takes no time, so no thread does it."""
-
-    async def run_inline(open_account: Callable[[], OpenedAccount]) -> OpenedAccount:
-        return open_account()
-
-    return Overview(sources, clock, Random(0), disk, run=run_inline, release=permits.aclose)
+def presumed_account(settings: DeskSettings) -> AccountIdentity:
+    """Return the account of these settings as the exchange will name it."""
+    return AccountIdentity(settings.base_url, settings.exchange_environment, settings.uid or "", "profile")
 
 
 def open_demo_desk(
@@ -99,11 +76,13 @@ def open_demo_desk(
     key_destinations: Callable[[], KeyDestinations] = KeyDestinations,
     product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
     with_past_equity: bool = False,
+    permits: Budget | None = None,
 ) -> Desk:
     """Return a desk that shares nothing with other programs, on the account of the named key; ValueError without one.
 
     Nothing is kept without `data_dir`, and no profile is made of a created key without other `key_destinations`.
-    `with_past_equity` adds equity from before the session, computed while it starts.
+    `with_past_equity` adds equity from before the session, computed while it starts. `permits` are those of the rows of
+    an overview, which the session shares.
     """
     key = next((key for key in sandbox.exchange_state.keys if key.name == name), None)
     if key is None:
@@ -112,13 +91,6 @@ def open_demo_desk(
     # The budget's account kind sets its limits from the first call on. The settings' kind hides functions of other
     # kinds: only the broker's is set, so that other accounts show the exchange's refusals.
     kind = "copy_trader" if key.kind.startswith("copy") else "ordinary"
-    budget = Budget(account_kind=kind, clock=clock, random=random)
-    client_class: type[ExchangeReader] = ExchangeReader
-    if not read_only:
-        client_class = ExchangeClient if account_admin else TradingClient
-    credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
-    app = ComesAndGoes(sandbox, clock) if name == "comes-and-goes" else sandbox
-    client = client_class(credentials, app=app, clock=clock, random=random, budget=budget)
     settings = DeskSettings(
         name=name,
         environment=Environment.SANDBOX,
@@ -128,6 +100,14 @@ def open_demo_desk(
         data_dir=data_dir,
         read_only=read_only,
     )
+    client_class: type[ExchangeReader] = ExchangeReader
+    if not read_only:
+        client_class = ExchangeClient if account_admin else TradingClient
+    account = presumed_account(settings).name
+    budget = Budget(account=account, account_kind=kind, clock=clock, random=random, beside=permits)
+    credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
+    app = ComesAndGoes(sandbox, clock) if name == "comes-and-goes" else sandbox
+    client = client_class(credentials, app=app, clock=clock, random=random, budget=budget)
     trading = None
     if isinstance(client, TradingClient):
         # A separate disk thread, because the trading session closes it while the desk still writes to its own.
@@ -139,15 +119,25 @@ def open_demo_desk(
 def _past_equity(sandbox: Sandbox, uid: str, product_types: tuple[ProductType, ...]) -> Iterator[EquitySample]:
     """Yield samples as of a session that ran for ninety days up to the account's start, oldest first.
 
-    They are close enough to leave no gap: every hour, then every second minute. Multi-assets mode has none, because
-    there equity is the value of several coins.
+    They are close enough to leave no gap: every hour, then every second minute.
+    """
+    end_ms = sandbox.exchange_state.account(uid).built_ms
+    week_ms = end_ms - 7 * DAY_MS
+    hours = range((end_ms - 90 * DAY_MS) // HOUR_MS * HOUR_MS, week_ms, HOUR_MS)
+    moments = (*hours, *range(-(-week_ms // _LATE_MS) * _LATE_MS, end_ms, _LATE_MS))
+    return samples_before(sandbox, uid, product_types, moments)
+
+
+def samples_before(
+    sandbox: Sandbox, uid: str, product_types: tuple[ProductType, ...], moments: Iterable[int]
+) -> Iterator[EquitySample]:
+    """Yield the samples of an account at times (Unix ms) before its start, oldest first.
+
+    Multi-assets mode has none, because there equity is the value of several coins.
     """
     account = sandbox.exchange_state.account(uid)
     if any(account.futures[product_type].assets for product_type in product_types):
         return iter(())
-    end_ms, week_ms = account.built_ms, account.built_ms - 7 * DAY_MS
-    hours = range((end_ms - 90 * DAY_MS) // HOUR_MS * HOUR_MS, week_ms, HOUR_MS)
-    moments = (*hours, *range(-(-week_ms // _LATE_MS) * _LATE_MS, end_ms, _LATE_MS))
     return (
         EquitySample(
             at_ms,

@@ -20,7 +20,7 @@ from tradetui.desk.events.rules import Rule
 from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.postgres_store import PostgresStore
-from tradetui.desk.intents.journal.registered_journal import existing_journal, located, open_journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, existing_journal, located, open_journal
 from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.intents.states import Intent, State, scope_name
 from tradetui.desk.overview.overview import Overview
@@ -119,9 +119,7 @@ def _refuse(problem: ConfigurationError) -> OpenedAccount:
 def _lock_trading(profile: OpenProfile, clock: Clock, account: AccountIdentity | None) -> None:
     """Lock the account's journal, which every session of the account obeys, and its store for other machines."""
     account = account or profile.presumed_account
-    location = journal_location(profile.settings, account)
-    with closing(open_journal(location)) as journal:
-        journal.set_trading_lock(True, Moment.now(clock))
+    lock_journal(journal_location(profile.settings, account), clock)
     if (server := profile.store_server()) is not None:
         asyncio.run(_lock_in_store(PostgresStore(server, account.name, profile.machine)))
 
@@ -134,6 +132,12 @@ async def _lock_in_store(store: AccountStore) -> None:
         raise StoreAway(f"it is locked on this machine, and other machines do not know it ({problem})") from None
     finally:
         await store.aclose()
+
+
+def lock_journal(location: JournalLocation, clock: Clock) -> None:
+    """Lock an account's journal; raises if it cannot be written."""
+    with closing(open_journal(location)) as journal:
+        journal.set_trading_lock(True, Moment.now(clock))
 
 
 class KeptFiles:

@@ -228,16 +228,17 @@ class TradeApp(TextualApp, inherit_bindings=False):
         await self.push_screen(OVERVIEW_SCREEN(self.settings, self.overview, entered))
 
     def enter_account(self, row: AccountRow) -> None:
-        names = [profile.name for profile in self.settings.profiles]
         if not row.has_key:
-            notify(self, f"{row.name} has no key here: set up a profile to open it.", severity="warning", seconds=8)
+            sentence = (
+                f"{row.name} is a sub-account without a profile, and its main account's key cannot open it. "
+                "`tradetui init --profile NAME` sets up a profile with a key of its own."
+            )
+            notify(self, sentence, severity="warning", seconds=8)
             return
-        if row.name not in names:
-            notify(self, f"{row.name} is new: restart tradetui to open it.", severity="warning", seconds=8)
-            return
-        if self.desk is not None and self.desk.settings.name == row.name:
+        if self.desk is not None and self.desk.settings.name in row.names:
             self.run_worker(self._enter_open_account(self.desk), name="open desk", exclusive=True, exit_on_error=False)
         else:
+            names = [profile.name for profile in self.settings.profiles]
             self.open_profile(names.index(row.name), locked=True)
 
     async def _enter_open_account(self, desk: Desk) -> None:

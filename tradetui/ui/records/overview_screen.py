@@ -63,7 +63,9 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         self._positions.can_focus = self._fills.can_focus = False
         self._texts: dict[str, dict[str, str]] = {}
         self._replaced, self._replaced_at = "", 0.0  # the account that was under the cursor before, and until when
-        self._was_used = bool(entered)  # whether a key was pressed: until then the cursor stays on the first row
+        self._was_used = bool(
+            entered
+        )  # whether a key or the mouse was used: until then the cursor stays on the first row
         self._is_zoomed = False
 
     def compose(self) -> ComposeResult:
@@ -185,6 +187,10 @@ class OverviewScreen(RecordsScreen[AccountRow]):
             self._replaced = ""
         self._was_used = True
         return True
+
+    def on_mouse_down(self) -> None:
+        """Leave the cursor where a click puts it."""
+        self._was_used, self._replaced = True, ""
 
     def open_row(self, row_id: str, record: object) -> None:
         if self._replaced:
