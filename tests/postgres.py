@@ -173,7 +173,11 @@ def _reachable(bin: Path, directory: Path) -> Path:
     """The programs where the server's user can run them: a copy, if they are in a directory closed to others."""
     if os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in bin.resolve().parents):
         return bin
-    return Path(shutil.copytree(bin.parent, directory / "server")) / "bin"
+    package = bin.parents[1]
+    libraries = package.with_name(f"{package.name}.libs")  # of a wheel, found by their relative path
+    if libraries.exists():
+        shutil.copytree(libraries, directory / libraries.name)
+    return Path(shutil.copytree(bin.parent, directory / package.name / bin.parent.name)) / "bin"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -89,6 +90,18 @@ def test_without_the_setting_each_action_says_where_it_belongs(
         assert main(["store", action]) == 2
         assert "store" in capsys.readouterr().err
     assert checks(capsys) == {}
+
+
+def test_a_session_without_the_setting_never_loads_postgresqls_library(point: Point) -> None:
+    point()
+    session = (
+        "import asyncio, os, sys; from tradetui.commands.session.open_profile import OpenProfile, load, Flags\n"
+        "async def session():\n"
+        "    desk = OpenProfile(load(os.environ, Flags())).desk(); desk.start(()); await desk.stop()\n"
+        "asyncio.run(session()); print('psycopg' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", session], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_a_store_that_is_not_there_is_named_with_its_reason(
