@@ -38,7 +38,7 @@ class Pages:
                 await asyncio.sleep(0.01)
                 if number == self.fails_at:
                     raise Busy("closed for lunch")
-                yield Reply(rows=(bill(number),), end_id=str(number))
+                yield Reply(rows=(bill(number),), cursor=str(number))
         finally:
             self.closed = True
 
@@ -48,7 +48,7 @@ async def test_the_next_page_is_begun_while_the_one_before_is_used() -> None:
     rows = []
     async for page in ahead(pages()):
         await asyncio.sleep(0)
-        rows.append((page.end_id, len(pages.begun)))
+        rows.append((page.cursor, len(pages.begun)))
     assert rows == [("0", 2), ("1", 3), ("2", 4), ("3", 4)]
 
 
@@ -56,14 +56,14 @@ async def test_a_failure_comes_after_the_pages_before_it() -> None:
     pages, rows = Pages(4, fails_at=2), []
     with pytest.raises(Busy):
         async for page in ahead(pages()):
-            rows.append(page.end_id)
+            rows.append(page.cursor)
     assert rows == ["0", "1"]
 
 
 async def test_who_stops_early_leaves_no_reading_behind() -> None:
     pages = Pages(4)
     ahead_pages = ahead(pages())
-    assert (await anext(ahead_pages)).end_id == "0"
+    assert (await anext(ahead_pages)).cursor == "0"
     await asyncio.sleep(0)
     await ahead_pages.aclose()  # type: ignore[attr-defined]
     assert pages.closed

@@ -443,7 +443,7 @@ async def test_replies_hold_what_was_received() -> None:
     client, _ = reader(lambda request: Say(data={"fillList": [row], "endId": row["tradeId"]}))
     reply = await client.futures.fills(product_type="usdt-futures")
     assert json.loads(json.dumps(reply.rows[0].received)) == row
-    assert reply.end_id == row["tradeId"]
+    assert reply.cursor == row["tradeId"]
 
 
 async def test_a_connection_that_ended_holds_its_permit_no_longer_than_an_answer() -> None:

@@ -417,7 +417,7 @@ def _raw(reply: Reply[Any]) -> list[Any]:
 
 def _converted(kind: type[Row], reply: Reply[Any], rows: list[dict[str, Any]]) -> Reply[Row]:
     """Read converted rows; what was no row at all stays undecodable."""
-    converted = reply_of(kind, rows, None, reply.request_time, reply.cursor)
+    converted = reply_of(kind, rows, reply.request_time, reply.cursor)
     no_rows = tuple(row for row in reply.undecodable_rows if not isinstance(row.received, Mapping))
     return replace(converted, undecodable_rows=(*converted.undecodable_rows, *no_rows))
 

@@ -60,7 +60,6 @@ class Reply(Generic[R_co]):
     """The rows of one reply, newest first as the exchange sends them."""
 
     rows: tuple[R_co, ...]
-    end_id: str | None = None
     undecodable_rows: tuple[UndecodableRow, ...] = ()
     request_time: int | None = None
     cursor: str | None = None
@@ -111,21 +110,14 @@ def read_envelope(body: bytes, *, unique_names: bool = False) -> Envelope:
 def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     """Parse the rows of an envelope's payload; raises UnreadableBody if it does not have the endpoint's shape."""
     raw, end_id = _raw_rows(endpoint, envelope.data)
-    cursor = _cursor(endpoint, raw, end_id)
-    return reply_of(endpoint.row, raw, end_id, envelope.request_time, cursor)
+    return reply_of(endpoint.row, raw, envelope.request_time, _cursor(endpoint, raw, end_id))
 
 
-def reply_of(
-    kind: type[R],
-    raw: list[Any],
-    end_id: str | None = None,
-    request_time: int | None = None,
-    cursor: str | None = None,
-) -> Reply[R]:
+def reply_of(kind: type[R], raw: list[Any], request_time: int | None, cursor: str | None) -> Reply[R]:
     """Parse raw rows of a kind, with the rest of their reply."""
     raw = kind.with_distinct_ids(raw)
     rows, undecodable_rows = _read_at_once(kind, raw) or _read_one_by_one(kind, raw)
-    return Reply(rows, end_id, undecodable_rows, request_time, cursor)
+    return Reply(rows, undecodable_rows, request_time, cursor)
 
 
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
