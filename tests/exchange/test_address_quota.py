@@ -136,6 +136,25 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
 
 
 @pytest.mark.looptime
+async def test_feeds_of_many_accounts_in_one_process_make_no_burst() -> None:
+    permits, clock = Budget(clock=LoopClock(0)), LoopClock(0)
+    rows = [Budget(account=f"account {number}", clock=clock, beside=permits, is_even=True) for number in range(50)]
+    arrivals: list[float] = []
+
+    async def poll(budget: Budget, endpoint: Endpoint) -> None:
+        while now() < 60:
+            permit = await budget.acquire(endpoint, Priority.FEED)
+            arrivals.append(now())
+            permit.replied()
+            await asyncio.sleep(1)
+
+    polls = [poll(budget, endpoint) for budget in rows for endpoint in ENDPOINTS[:4]]
+    await asyncio.gather(*polls)
+    assert most_in(arrivals, 1.0) <= 80
+    assert len(arrivals) / 60 > 55, "the even rate is used up"
+
+
+@pytest.mark.looptime
 async def test_reads_leave_a_write_its_own_and_say_why_they_wait_long(tmp_path: Path) -> None:
     budget = shared(tmp_path, 100)
     held = []

@@ -91,6 +91,22 @@ async def test_calls_made_before_the_account_was_known_count_for_it(tmp_path: Pa
 
 
 @pytest.mark.looptime
+async def test_calls_of_one_that_knows_the_account_count_for_those_that_do_not_know_it_yet(tmp_path: Path) -> None:
+    budget, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(1)
+    (await budget.acquire(endpoint, Priority.INTERACTIVE)).replied()
+    budget.account = "account of this key"
+    replied_at = now()
+    held = await other.acquire(endpoint, Priority.INTERACTIVE)
+    assert now() - replied_at >= 1.0
+    held.replied()
+    other.account = "account of this key"
+    replied_at = now()
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
+    assert now() - replied_at >= 1.0
+
+
+@pytest.mark.looptime
 @pytest.mark.parametrize("refused_before", [True, False])
 async def test_a_pause_asked_for_before_the_account_was_known_holds_for_it(
     tmp_path: Path, refused_before: bool

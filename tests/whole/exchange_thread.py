@@ -22,7 +22,7 @@ REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")
 
 
 class ExchangeThread:
-    """A still market on loopback; `ahead_ms` puts its clock ahead of this machine's.
+    """A still market on loopback, as a rule without limits; `ahead_ms` puts its clock ahead of this machine's.
 
     Each account keeps the newest sixty of its fills: a program would read all of its past over HTTP.
     """
@@ -33,7 +33,7 @@ class ExchangeThread:
         self._turning = threading.Lock()
         exchange_state = born_once(build_exchange_state(3, wall_ms()), fills=60)
         exchange_state.stands_still = True
-        self.sandbox = Sandbox(exchange_state, self._now_ms, SandboxOptions(limits=False, **options))
+        self.sandbox = Sandbox(exchange_state, self._now_ms, SandboxOptions(**{"limits": False, **options}))
         self.base_url = ""
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)

@@ -90,7 +90,7 @@ class DemoOverview:
             app=ComesAndGoes(self._sandbox, self._clock) if name == "comes-and-goes" else self._sandbox,
             clock=self._clock,
             random=random,
-            budget=Budget(account=account.name, clock=self._clock, random=random, beside=self.permits),
+            budget=Budget(account=account.name, clock=self._clock, random=random, beside=self.permits, is_even=True),
         )
         kept = _DemoFiles(settings, self._writers, self._day_opening(key.uid))
         return OpenedAccount(client, settings, account, kept, rules=with_defaults(()))

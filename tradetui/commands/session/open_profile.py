@@ -262,6 +262,7 @@ class OpenProfile:
                 clock=clock,
                 random=random,
                 beside=beside,
+                is_even=beside is not None,
             ),
         )
 

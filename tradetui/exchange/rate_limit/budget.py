@@ -81,8 +81,9 @@ class Budget:
     `account` names the account (base URL, environment, UID) and may be set again once it is known. `account_kind` is
     ordinary, copy_trader, broker, or None while unknown, which counts as a copy trader. `host` is the exchange's
     canonical address, whose limits by network address are shared; `address_share` (0 to 1) is the fraction of its calls
-    for all the user's processes. `inline` does the file's work without a thread, for virtual time. If the file cannot
-    be used, the budget logs that once and counts for this process alone.
+    for all the user's processes. With `is_even`, feeds keep an even rate from the start. `inline` does the file's work
+    without a thread, for virtual time. If the file cannot be used, the budget logs that once and counts for this
+    process alone.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Budget:
         random: Random | None = None,
         inline: bool = False,
         beside: Budget | None = None,
+        is_even: bool = False,
     ) -> None:
         self.account_kind = account_kind
         self.clock: Final = clock or SystemClock()
@@ -107,7 +109,7 @@ class Budget:
         self._account = account
         self._host = host
         self._share = share
-        self._address_quota = AddressQuota.of_share(address_share)
+        self._address_quota = AddressQuota.of_share(address_share, is_even=is_even)
         self._address_calls = 0
         self._slowed_until = 0.0
         self._endpoints: dict[str, _Queue] = {}

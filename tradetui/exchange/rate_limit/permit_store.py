@@ -208,18 +208,19 @@ class MemoryPermits:
         pause: float | None = None,
     ) -> EndpointState:
         """End a use; `arrived_by` is when its call had arrived, None if nothing was sent; `pause` is that of a 429."""
-        key = use.request.key
+        keys = [use.request.key]
         for before, after in self._renamed:
-            if key.startswith(before):
-                key = after + key.removeprefix(before)
+            if keys[-1].startswith(before):
+                keys.append(after + keys[-1].removeprefix(before))
         with self._changing():
-            quota = self._quota(key, use.request.limit)
-            quota.end(use.name, now + cools_s)
-            if pause is not None:
-                quota.refuse(now, use.begins, pause)
-            elif remaining is not None and key == use.request.key and remaining < use.left_by_count(quota.grants):
-                quota.halve(now, use.begins)
-            self._keep_quota(key, quota)
+            for key in keys:
+                quota = self._quota(key, use.request.limit)
+                quota.end(use.name, now + cools_s)
+                if pause is not None:
+                    quota.refuse(now, use.begins, pause)
+                elif remaining is not None and len(keys) == 1 and remaining < use.left_by_count(quota.grants):
+                    quota.halve(now, use.begins)
+                self._keep_quota(key, quota)
         self._ended.append((use, arrived_by))
         return _state(quota, now)
 

@@ -56,6 +56,8 @@ _CLOCK_DRIFT_S: Final = 0.1
 """Added to a minute: this machine's clock and the exchange's may run at slightly different rates."""
 _SLOWEST_ROUND_TRIP_S: Final = 3.0
 """Allowance of the feeds' even rate for calls in flight and for rounding to seconds."""
+_EVEN_BURST: Final = 12
+"""Calls by which feeds that keep an even rate may be ahead of it."""
 _LONGEST_RESERVATION_S: Final = 1.0
 """A feed's turn is reserved at most this long ahead."""
 
@@ -177,17 +179,17 @@ class EndpointQuota:
                 self.end(name, min(use.ends, now + COOLING_S))
 
     def take_over(self, other: EndpointQuota, owner: str) -> None:
-        """Count one process's uses for another account here, because both turned out to be one account.
+        """Count one process's uses for another account here too, because both turned out to be one account.
 
-        The stricter terms of both apply. The other account's terms stay, for processes that do not know the account
-        yet.
+        The stricter terms of both apply. The other account's terms and uses stay, for processes that do not know the
+        account yet.
         """
         if other.withheld > self.withheld:
             self.withheld, self.restore_at = other.withheld, other.restore_at
         self.paused_until = max(self.paused_until, other.paused_until)
         self.halved_at = max(self.halved_at, other.halved_at)
         for name in [name for name, use in other.uses.items() if use.owner == owner]:
-            self.uses[name] = other.uses.pop(name)
+            self.uses[name] = other.uses[name]
 
     def _after_turns_of_others(self, owner: str, now: float) -> Opening:
         own_since, _ = self.turns.get(owner, (now, now))
@@ -205,14 +207,19 @@ class EndpointQuota:
 
 @dataclass(frozen=True)
 class AddressQuota:
-    """How many calls a minute all processes of the user may make, and how many of them feeds and reads leave."""
+    """How many calls a minute all processes of the user may make, and how many of them feeds and reads leave.
+
+    With `is_even`, feeds wait until all feeds together are close to their even rate: those of many accounts in one
+    process would otherwise use the burst that a session's start is for.
+    """
 
     per_minute: int
+    is_even: bool = False
 
     @classmethod
-    def of_share(cls, share: float) -> AddressQuota:
+    def of_share(cls, share: float, *, is_even: bool = False) -> AddressQuota:
         """Return the quota for a share (0 to 1) of the exchange's limit for an address."""
-        return cls(max(1, int(ADDRESS_CALLS_PER_MINUTE * share + 1e-9)))
+        return cls(max(1, int(ADDRESS_CALLS_PER_MINUTE * share + 1e-9)), is_even)
 
     @cached_property
     def kept_for_writes(self) -> int:
@@ -241,7 +248,8 @@ class AddressQuota:
 
     def feed_turn(self, feeds_until: float, now: float) -> float:
         """Return when a feed's next call is due; `feeds_until` is where their calls so far end at the even rate."""
-        return max(now, feeds_until - self._feed_burst / self.feed_rate)
+        ahead = min(_EVEN_BURST, self._feed_burst) if self.is_even else self._feed_burst
+        return max(now, feeds_until - ahead / self.feed_rate)
 
     def limit(self, *, feed: bool, writes: bool) -> int:
         """Return how many calls may count at once, the next call of this kind included."""
