@@ -288,6 +288,22 @@ async def test_what_a_machine_that_is_gone_has_sent_is_settled_by_one_other(desk
         assert desk.scene.posts == 1
 
 
+async def test_a_sender_that_is_cut_off_from_the_store_and_its_follower_settle_the_same_end(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        sent = await anna.confirmed(await anna.previewed())
+        anna.link.cut()
+        progress = [progress async for progress in anna.execution.follow(sent)]
+        await asyncio.sleep(90)
+        assert states_of(desk, desk.scene.uid) == [State.SETTLED]
+        assert desk.server.accounts[desk.scene.uid].rows[sent.intent].writer == bob.store.writer
+        anna.link.mend()
+        await asyncio.sleep(14)
+        assert progress[-1].state is (await anna.intents.read(sent.intent)).state is State.SETTLED
+        assert anna.intents.store_trouble == "" and anna.intents.unsettled() == bob.intents.unsettled() == ()
+        await bob.confirmed(await bob.execution.preview(Target(SYMBOL, USDT, Side.SELL)))
+        assert desk.scene.posts == 2
+
+
 async def test_what_was_begun_and_never_sent_by_a_machine_that_is_gone_is_withdrawn(desk: Desk) -> None:
     async with running(desk, "bob@desk2") as (bob,):
         anna = await desk.machine("desk1")

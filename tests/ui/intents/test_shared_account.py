@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tradetui.desk.intents.journal.account_store import Writer
 from tradetui.desk.intents.states import State
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.intents.journal_screen import WORD, OlderStoreDialog
+from tradetui.ui.table.table_frame import RecordsFrame
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
@@ -90,6 +92,13 @@ async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_re
         await pilot.press("escape", "f9")
         await asyncio.sleep(0.5)
         assert "Trading is locked on this machine only" in newest_message(stage)
+        stage.link.mend()
+        await asyncio.sleep(8)
+        await pilot.press("J")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        note = str(stage.app.screen.query_one(RecordsFrame).border_subtitle)
+        assert re.fullmatch(r"The store was away for \d\d s and is compared\.", note)
 
 
 async def test_a_lock_of_another_person_is_seen_within_a_second_and_unlocking_says_who_holds_it() -> None:

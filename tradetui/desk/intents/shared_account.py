@@ -104,6 +104,8 @@ class SharedAccount:
         self.open_elsewhere: dict[str, OpenIntent] = {}
         self.went_back = ""
         """Why this machine takes the store for an older copy; nothing is sent until a person accepts it."""
+        self.absence = ""
+        """How long the store was last away, as a sentence; empty if it never was."""
         self.version: int | None = None
         """The number of the newest event as last read."""
         self.store = store
@@ -115,6 +117,8 @@ class SharedAccount:
         self._changed = changed
         self._is_level = False
         """Whether the store was compared with the local journal since it was last away."""
+        self._away_since_s: float | None = None
+        """When it was last lost, in monotonic seconds; None while it can be read, and before it ever was."""
         self._back_since_s: float | None = None
         """When it was first read after it was away, in monotonic seconds; None while it is away."""
         self._has_objected = False
@@ -166,6 +170,8 @@ class SharedAccount:
         self._woken.set()
 
     def _is_away(self) -> None:
+        if self._back_since_s is not None:
+            self._away_since_s = self._clock.monotonic()
         self._is_level, self._back_since_s = False, None
 
     async def run(self) -> None:
@@ -224,6 +230,9 @@ class SharedAccount:
             self._show(state, await self._disk.run(journal.open_intents))
         await self._follow()
         self.went_back, self._has_objected, self._is_level = "", False, True
+        if self._away_since_s is not None and self._back_since_s is not None:
+            self.absence = f"The store was away for {self._back_since_s - self._away_since_s:.0f} s and is compared."
+            self._away_since_s = None
 
     def _show(self, state: AccountState, own: Iterable[Intent]) -> None:
         open_here = {intent.id for intent in own}
