@@ -419,6 +419,23 @@ def test_a_unified_account_is_shown_in_its_own_names(point: Point, capsys: Captu
     assert "is not read of a unified account" in capsys.readouterr().err
 
 
+def test_a_table_of_a_unified_account_has_its_figures_under_the_columns_names(point: Point, capsys: Capture) -> None:
+    point("unified")
+    for table, column, name in (
+        ("fills", "price", "execPrice"),
+        ("positions", "openPriceAvg", "avgPrice"),
+        ("orders", "size", "qty"),
+        ("accounts", "accountEquity", "accountEquity"),
+    ):
+        received = shown(capsys, table)
+        assert main(["show", table]) == DONE
+        heading, *lines = capsys.readouterr().out.splitlines()
+        start = heading.index(f"  {column}  ") + 2 if f"  {column}  " in heading else heading.index(column)
+        cells = {line[start:].split("  ")[0].strip() for line in lines}
+        assert "" not in cells
+        assert cells & {str(row.get(name)) for row in received}, "the market went on, though not for all rows"
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "code"),
     [

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows
+from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows, newest_message
 from tradetui.desk.feeds.orders import UNIFIED_NOTE
 from tradetui.desk.intents.intents import SendsNothing
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
@@ -79,6 +79,8 @@ async def test_a_unified_account_is_watched_and_says_why_nothing_is_sent() -> No
         accounts = stage.desk.accounts.snapshot.rows
         footer = accounts_footer(accounts, DEFAULT_FORMAT)
         assert "usdtEquity" in footer.totals and footer.note.startswith("equity as in the header")
+        assert "A unified account is only read" in newest_message(stage)
+        stage.app.clear_notifications()
         sent = sum(count for (method, _), count in stage.sandbox.counts.items() if method == "POST")
         for key in ("R", "L"):
             await pilot.press(key)
@@ -99,6 +101,7 @@ async def test_an_account_that_moves_while_the_screen_is_open_changes_over() -> 
         await asyncio.sleep(12)
         await pilot.pause()
         assert "MONITOR · UNIFIED" in screen_text(stage.app)
+        assert "A unified account is only read" in newest_message(stage), "trading is off, and why is said"
         rows = stage.desk.accounts.snapshot.rows
         assert [row.record.margin_coin for row in rows].count("USD") == 1
         assert all(row.record.is_whole or row.record.is_part for row in rows), "no row is of the classic account"

@@ -164,30 +164,37 @@ def _say_what_is_left_out(
 def _writer(options: argparse.Namespace, endpoint: Endpoint) -> RowWriter[ShownRow]:
     """Return the writer of CSV as the screen exports it, or of rows as received."""
     if not options.csv:
-        return _ReceivedRowWriter(row_writer(options, _columns(options.what, endpoint)))
+        return _ReceivedRowWriter(row_writer(options, _columns(options.what, endpoint)), as_sent=options.json)
     table = CsvTable(TABLES[options.what].every_column)
     return CsvWriter(stdout(), table.heading(), table.cells)
 
 
 class _ReceivedRowWriter:
-    """Writes records with the interface's names and the values as received."""
+    """Writes records with the interface's names and the values as received.
 
-    def __init__(self, writer: RowWriter[Mapping[str, object]]) -> None:
+    Rows of a unified account have the names of interface v3 if `as_sent`, else those of the table's columns.
+    """
+
+    def __init__(self, writer: RowWriter[Mapping[str, object]], *, as_sent: bool) -> None:
         self._writer = writer
+        self._as_sent = as_sent
         self.close = writer.close
 
     def write(self, row: ShownRow) -> None:
-        self._writer.write(_position_as_json(row) if isinstance(row, Position) else row.original)
+        if isinstance(row, Position):
+            self._writer.write(_position_fields(row, as_sent=self._as_sent))
+        else:
+            self._writer.write(row.original if self._as_sent else row.received)
 
 
-def _position_as_json(position: Position) -> dict[str, object]:
+def _position_fields(position: Position, *, as_sent: bool) -> dict[str, object]:
     """Return a position with the interface's names, without unknown fields, and whether it was reported or summed."""
     origin: dict[str, object] = {"source": "reported", "since": None, "provenFlat": None}
     if isinstance(source := position.source, FromFills):
         since = None if source.since is None else str(unix_ms(source.since))
         origin = {"source": "fills", "since": since, "provenFlat": source.proven}
     if position.record is not None:
-        return {**position.record.original, **origin}
+        return {**(position.record.original if as_sent else position.record.received), **origin}
     values: dict[str, Any] = {
         "marginCoin": position.margin_coin,
         "symbol": position.symbol,

@@ -98,6 +98,7 @@ class MainScreen(TableScreen):
         self._painted_at = 0.0  # monotonic seconds
         self._day: date | None = None  # the day that times were last shown for
         self._storage_trouble: str | None = None  # the trouble that was shown last
+        self._access: Access | None = None  # at the last look; None before a session is open
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
@@ -174,6 +175,7 @@ class MainScreen(TableScreen):
         for panel in self.panels.values():
             panel.reset()
         self.show_product(None)
+        self._access = None
         self._refusal.say("")
         self._against.say("")
         # Until the new desk is open, nothing about it is proven.
@@ -243,6 +245,9 @@ class MainScreen(TableScreen):
         if trouble and trouble != self._storage_trouble:
             notify(self.app, f"Rows are not saved beyond this session: {trouble}", severity="warning", seconds=60)
         self._storage_trouble = trouble
+        if desk.access is Access.UNIFIED is not self._access and desk.intents is not None:
+            notify(self.app, f"{UNIFIED_IS_READ[:1].upper()}{UNIFIED_IS_READ[1:]}.", severity="warning", seconds=15)
+        self._access = desk.access
         if desk.storage.notice:
             notify(self.app, desk.storage.notice, severity="warning", seconds=60)
             desk.storage.notice = ""
