@@ -18,6 +18,7 @@ import pytest
 from tests.desk.fixtures.desk_simulation import Simulation
 from tests.sandbox.exchange_events import open_position
 from tradetui.desk.archive.archive_rows import Selection
+from tradetui.desk.archive.equity import EquitySeries, first_sample, last_sample
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.events.rules import Alert, RuleKind
 from tradetui.desk.results.sums import ResultLine, result_lines
@@ -186,4 +187,34 @@ async def test_while_an_account_is_moved_nothing_is_shown_of_both() -> None:
     assert desk.archive is not None and desk.archive.rows.count(Selection(FuturesFill)) == len(
         simulated.held("fills", USDT)
     )
+    await desk.stop()
+
+
+async def test_equity_from_before_a_move_is_never_compared_with_that_after_it(tmp_path: Path) -> None:
+    simulated = simulation(AccountMode.CLASSIC, tmp_path)
+    desk = simulated.desk
+    desk.start()
+    await simulated.run(150, every=50)
+    classic, result = desk.totals().equity, desk.today()
+    assert classic is not None and result is not None and abs(result.amount) < classic / 100
+    simulated.sandbox.faults.plan("account-unified")
+    amounts: set[Decimal] = set()
+    for _ in range(1000):
+        await asyncio.sleep(0.2)
+        if (result := desk.today()) is not None:
+            amounts.add(abs(result.amount))
+    equity = desk.totals().equity
+    assert equity is not None and equity > classic * 2, "all coins of the wallet count"
+    assert all(amount < classic / 100 for amount in amounts)
+    assert desk.archive is not None
+    for mode, before in ((AccountMode.UNIFIED, equity), (AccountMode.CLASSIC, classic)):
+        move(simulated, mode)
+        await simulated.run(130, every=130)
+        newest = last_sample(desk.archive.connection, [USDT], simulated.clock.wall_ms())
+        oldest = first_sample(desk.archive.connection, [USDT])
+        assert newest is not None and oldest is not None
+        assert newest.is_unified is oldest.is_unified is (mode is AccountMode.UNIFIED)
+        assert abs(newest.equity - before) < before / 100 and abs(oldest.equity - before) < before / 100
+        series = EquitySeries(desk.archive.connection, [USDT]).read(0, simulated.clock.wall_ms())
+        assert max(series.values) - min(series.values) < float(before) / 100, "one curve, of one kind"
     await desk.stop()

@@ -399,6 +399,8 @@ class Desk:
         totals = self.totals()
         if opening is None or totals.equity is None or (alerting and not opening.samples.is_whole_day):
             return None
+        if opening.samples.start.is_unified is not any(row.record.is_whole for row in self.accounts.snapshot.rows):
+            return None  # the account was moved since: its equity was of something else
         if alerting:
             return opening.alerting_result(totals.equity, totals.unrealised)
         return opening.result(totals.equity)

@@ -75,6 +75,13 @@ _page_200 = _page_120.then(_page.shows, size=(200, 60))
 _sorted = _brief(SIZE, ("Price▼",), in_turn(stop_market, press("3", "right", "right", "right", "s", "s", "S")))
 _columns = _sorted.then(("Columns of orders", "□ Does ", " 13 wide"), press("c", "down", "plus", "space"))
 
+_UNIFIED = ("SANDBOX   MONITOR · UNIFIED   unified", "2 Positions 18", "3 Orders ", "4 Fills 400")
+_unified = _demo((120, 36), _UNIFIED, in_turn(stop_market), account="unified", after=30.0, published=True)
+_unified_reversal = _unified.then(
+    ("A unified account is only read, and the exchange has no reversal for it",), press("R")
+)
+_unified_narrow = _unified_reversal.then(_UNIFIED[:2], press("escape"), size=(80, 24), after=20.0)
+
 SCENES = {
     "main-200x60": _demo((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 357"), published=True),
     "main-300x80": Scene((300, 80), (*_HOME, "1 Accounts 4", "5 Stops 357")),
@@ -84,6 +91,10 @@ SCENES = {
     "detail": _detail,
     "live-stops": _detail.then(("─ 5 Waiting stops 9", "closes LONG"), press("escape", "5", "v"), size=SIZE, after=5.0),
     "monitor": _demo((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
+    "unified-120x36": _unified,
+    "unified-reversal": _unified_reversal,
+    "unified-80x24": _unified_narrow,
+    "unified-money": _unified_narrow.then(("MONEY", "Funding               —", "funding"), press("m"), size=(120, 36)),
     "help": _help,
     "screens": _screens,
     "profiles": _profiles,

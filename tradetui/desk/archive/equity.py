@@ -39,13 +39,15 @@ class CoinEquity(NamedTuple):
 class EquitySample(NamedTuple):
     """Total equity and unrealised profit of some product types' accounts, in USDT, at a time in Unix ms.
 
-    `accounts` are the accounts by coin; old samples have none.
+    `accounts` are the accounts by coin; old samples have none. The equity of a unified account is of all its coins, and
+    is never compared with that of the classic account it was before.
     """
 
     time: int
     equity: Decimal
     unrealised: Decimal | None
     accounts: tuple[CoinEquity, ...] = ()
+    is_unified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def add_sample(connection: sqlite3.Connection, product_types: Sequence[ProductTy
         "INSERT OR IGNORE INTO equity_sample VALUES (?, ?, ?, ?, ?, ?)",
         (
             sample.time // SAMPLED_EVERY_MS,
-            _scope(product_types),
+            _scope(product_types, is_unified=sample.is_unified),
             sample.time,
             str(sample.equity),
             None if sample.unrealised is None else str(sample.unrealised),
@@ -116,7 +118,7 @@ def samples(
     rows = connection.execute(
         "SELECT time, equity, unrealised FROM equity_sample WHERE minute BETWEEN ? AND ? AND product_types = ?"
         " AND time BETWEEN ? AND ? ORDER BY minute",
-        (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _scope(product_types), since, until),
+        (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _newest_scope(connection, product_types), since, until),
     )
     for time, equity, unrealised in rows:
         yield EquitySample(time, Decimal(equity), _decimal(unrealised))
@@ -149,9 +151,11 @@ def last_sample(
 def _one_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], which: str, *values: int
 ) -> EquitySample | None:
+    scope = _newest_scope(connection, product_types)
     select = "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ? AND"
-    rows = connection.execute(f"{select} {which} LIMIT 1", (_scope(product_types), *values))
-    return next(map(_sample_of, rows), None)
+    row = connection.execute(f"{select} {which} LIMIT 1", (scope, *values)).fetchone()
+    is_unified = scope == _scope(product_types, is_unified=True)
+    return None if row is None else _sample_of(row)._replace(is_unified=is_unified)
 
 
 class SampledEquity(NamedTuple):
@@ -174,11 +178,11 @@ class EquitySeries:
 
     def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> None:
         self._connection = connection
-        self._scope = _scope(product_types)
+        self._product_types = product_types
         self._times: list[int] = []
         self._equities: list[str] = []
         self._values: list[float] = []
-        self._read_at: tuple[int, int] | None = None
+        self._read_at: tuple[int, int, str] | None = None
 
     def read(self, since: int, until: int) -> SampledEquity:
         """Return the samples of a period (Unix ms, both included) after reading new ones."""
@@ -188,16 +192,17 @@ class EquitySeries:
 
     def _bring_forward(self) -> None:
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        scope = _newest_scope(self._connection, self._product_types)
         newest = self._connection.execute(
-            "SELECT minute FROM equity_sample WHERE product_types = ? ORDER BY minute DESC LIMIT 1", (self._scope,)
+            "SELECT minute FROM equity_sample WHERE product_types = ? ORDER BY minute DESC LIMIT 1", (scope,)
         ).fetchone()
-        read_at = (version, 0 if newest is None else newest[0] * SAMPLED_EVERY_MS // THINNED_EVERY_MS)
+        read_at = (version, 0 if newest is None else newest[0] * SAMPLED_EVERY_MS // THINNED_EVERY_MS, scope)
         if read_at != self._read_at:
             self._times, self._equities, self._values = [], [], []
             self._read_at = read_at
         rows = self._connection.execute(
             "SELECT time, equity FROM equity_sample WHERE product_types = ? AND minute > ? ORDER BY minute",
-            (self._scope, self._times[-1] // SAMPLED_EVERY_MS if self._times else -1),
+            (scope, self._times[-1] // SAMPLED_EVERY_MS if self._times else -1),
         )
         for time, equity in rows:
             self._times.append(time)
@@ -226,5 +231,15 @@ def _decimal(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
 
-def _scope(product_types: Sequence[ProductType]) -> str:
-    return ",".join(sorted(product_types))
+def _scope(product_types: Sequence[ProductType], *, is_unified: bool = False) -> str:
+    return ",".join([*sorted(product_types), *(["unified"] if is_unified else [])])
+
+
+def _newest_scope(connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> str:
+    """Return whether the newest sample is of a unified account, as the name under which it is kept."""
+    scopes = _scope(product_types), _scope(product_types, is_unified=True)
+    newest = connection.execute(
+        "SELECT product_types FROM equity_sample WHERE product_types IN (?, ?) ORDER BY minute DESC, time DESC LIMIT 1",
+        scopes,
+    ).fetchone()
+    return scopes[0] if newest is None else str(newest[0])

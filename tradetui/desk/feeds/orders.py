@@ -154,7 +154,8 @@ class EquitySampler:
         self._disk = disk
         self._past_equity = past_equity
         self._archive: Archive | None = None
-        self._minute = 0
+        self._sampled: tuple[int, bool] | None = None
+        """The minute of the newest sample, and whether the account was a unified one."""
         self._early: EquitySample | None = None
 
     async def attach(self, archive: Archive) -> None:
@@ -168,7 +169,8 @@ class EquitySampler:
 
     async def take(self, accounts: Sequence[FuturesAccount], now_ms: int) -> None:
         """Sample the equity of all the session's accounts, unless this minute has a sample."""
-        if now_ms // SAMPLED_EVERY_MS == self._minute:
+        is_unified = any(row.is_whole for row in accounts)
+        if (now_ms // SAMPLED_EVERY_MS, is_unified) == self._sampled:
             return
         totals = totals_of(accounts)
         if totals.equity is None:
@@ -178,7 +180,7 @@ class EquitySampler:
             for row in accounts
             if not row.is_union
         )
-        sample = EquitySample(now_ms, totals.equity, totals.unrealised, coins)
+        sample = EquitySample(now_ms, totals.equity, totals.unrealised, coins, is_unified)
         if self._archive is None:
             self._early = sample
         else:
@@ -189,4 +191,4 @@ class EquitySampler:
             await self._disk.run(archive.add_equity, self._product_types, sample)
         except (sqlite3.Error, OSError):
             return
-        self._minute = sample.time // SAMPLED_EVERY_MS
+        self._sampled = sample.time // SAMPLED_EVERY_MS, sample.is_unified

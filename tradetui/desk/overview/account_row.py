@@ -17,6 +17,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text import uid_tail
 
 NO_KEY: Final = "no key"
+UNIFIED: Final = "unified"
 
 
 class RowState(IntEnum):

@@ -15,7 +15,7 @@ from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.polling.feed import CallCounts, Feed, Freshness, Reading, Scheduler
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
-from tradetui.desk.overview.account_row import AccountRow, RowState
+from tradetui.desk.overview.account_row import UNIFIED, AccountRow, RowState
 from tradetui.desk.overview.row_alerts import RowAlerts
 from tradetui.desk.overview.subaccounts import SUBACCOUNTS_EVERY_S, SubaccountsReader, subaccount_rows
 from tradetui.desk.settings import DeskSettings
@@ -248,7 +248,7 @@ class _AccountFeeds:
         ages = [accounts.age(now), positions.age(now)]
         fills = self.fills.snapshot.rows
         access = "key reads only" if self.identity is not None and self.identity.key_reads_only else row.access
-        access = "unified" if self.client.is_unified else access
+        access = UNIFIED if self.client.is_unified else access
         return replace(
             row,
             environment=str(self.settings.environment),
@@ -387,7 +387,9 @@ class WatchedAccount:
 
 
 def _with_kept(row: AccountRow, kept: Kept) -> AccountRow:
-    today = None if kept.opening is None or row.equity is None else kept.opening.result(row.equity)
+    opening = kept.opening
+    is_same_kind = opening is not None and opening.samples.start.is_unified is (row.access == UNIFIED)
+    today = opening.result(row.equity) if opening is not None and is_same_kind and row.equity is not None else None
     return replace(
         row,
         unknown_outcomes=kept.unknown_outcomes,
