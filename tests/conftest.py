@@ -29,7 +29,10 @@ def pytest_configure() -> None:
 
     All of it is looked for once in about five screen tests: the screens of each are garbage that holds itself.
     Without bytecode every worker rewrites all tests' assertions, and every program that a test starts compiles itself.
+    Directories of tests are in memory where the system has a place for files there: else journals wait for the disk.
     """
+    if Path("/dev/shm").is_dir():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
     gc.set_threshold(500_000, 10, 5)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

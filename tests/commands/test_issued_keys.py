@@ -41,7 +41,7 @@ ONE: list[Any] = [{"sub_account_name": "fromtest", "passphrase": PASSPHRASE, "la
 
 @pytest.fixture
 def config(tmp_path: Path) -> Callable[..., Path]:
-    def write(server: dict[str, Any], account: str = "hedge", **changed: Any) -> Path:
+    def write(server: dict[str, Any], account: str = "isolated", **changed: Any) -> Path:
         key = next(profile for profile in server["profiles"] if profile["name"] == account)
         key_file = tmp_path / "key.toml"
         key_file.write_text("".join(f'{name} = "{key[name]}"\n' for name in ("api_key", "secret", "passphrase")))

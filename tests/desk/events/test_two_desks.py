@@ -14,11 +14,13 @@ from tests.sandbox.exchange_events import open_position
 from tradetui.desk.desk import Desk
 from tradetui.desk.events.rules import Alert, AlertSettings, Channel, Condition, RuleKind, rule_of
 from tradetui.sandbox.books.orders import waits_above
+from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
 DESKTOP = tuple(
     rule_of(Condition(kind), (Channel.LINE, Channel.DESKTOP)) for kind in RuleKind if kind != "price_crosses"
 )
+USDT_ONLY = (ProductType.USDT_FUTURES,)
 
 
 class Watched:
@@ -37,7 +39,9 @@ def kept_files(data_dir: Path) -> set[str]:
 
 
 def still(seed: int, data_dir: Path) -> Simulation:
-    simulation = Simulation(seed=seed, jitter=False, data_dir=data_dir, alerts=AlertSettings(rules=DESKTOP), fills=60)
+    simulation = Simulation(
+        seed, data_dir=data_dir, jitter=False, product_types=USDT_ONLY, alerts=AlertSettings(rules=DESKTOP), fills=60
+    )
     simulation.exchange_state.stands_still = True
     return simulation
 
@@ -71,7 +75,7 @@ async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(t
 
 
 async def test_every_order_that_fills_is_told_once_and_in_one_piece() -> None:
-    simulation = Simulation(seed=7, jitter=False, alerts=AlertSettings(rules=DESKTOP), fills=60)
+    simulation = Simulation(7, jitter=False, alerts=AlertSettings(rules=DESKTOP), fills=60, checked=False)
     watched = Watched(simulation.desk)
     simulation.desk.start()
     await simulation.run(30)
@@ -117,7 +121,8 @@ async def test_a_stop_that_was_hit_is_told_with_what_it_did(tmp_path: Path) -> N
 
 async def test_todays_result_is_looked_at_with_the_accounts(tmp_path: Path) -> None:
     rule = rule_of(Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(1_000_000)))
-    simulation = Simulation(seed=9, jitter=False, data_dir=tmp_path, alerts=AlertSettings(rules=(rule,)), fills=60)
+    alerts = AlertSettings(rules=(rule,))
+    simulation = Simulation(9, data_dir=tmp_path, jitter=False, product_types=USDT_ONLY, alerts=alerts, fills=60)
     simulation.exchange_state.stands_still = True
     # The day begins twenty seconds after the session.
     simulation.desk.zone = timezone(timedelta(hours=9, minutes=46, seconds=20))
