@@ -16,7 +16,7 @@ from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.account_store import Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.shared_account import LEASE_S, OTHERS_LOOK_S, STORE_READ_EVERY_S
+from tradetui.desk.intents.shared_account import LEASE_S, MARK_FILE, OTHERS_LOOK_S, STORE_READ_EVERY_S
 from tradetui.desk.intents.states import State, Withheld, scope_of
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -363,6 +363,22 @@ async def test_a_restored_store_is_noticed_by_a_session_that_was_not_running(des
     desk.server.restore(older)
     async with running(desk, "anna@desk1") as (anna,):
         assert "went back in time" in anna.intents.store_trouble
+
+
+async def test_whatever_keeps_the_journals_from_being_compared_stops_sending_and_is_said(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        mark = anna.location.file.with_name(MARK_FILE)
+        mark.write_text("torn")
+        anna.link.cut()
+        await asyncio.sleep(1)
+        anna.link.mend()
+        assert anna.intents.shared is not None
+        anna.intents.shared._mark = None  # as in a session that starts now
+        await asyncio.sleep(14)
+        assert "cannot be read" in anna.blocked(await anna.previewed())
+        mark.unlink()
+        await anna.looked()
+        assert anna.blocked(await anna.previewed()) == ""
 
 
 async def test_a_newer_schema_under_an_open_session_stops_sending(desk: Desk) -> None:

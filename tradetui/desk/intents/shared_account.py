@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -44,7 +43,6 @@ from tradetui.exchange.errors import NotSent
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
-from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.exchange_time import utc_moment
 
 _log = logging.getLogger(__name__)
@@ -124,6 +122,8 @@ class SharedAccount:
         self._has_objected = False
         """Whether trading was locked because the store went back."""
         self._refusal = ""
+        self._fault = ""
+        """Why the last comparison failed, other than by the store; empty if it did not."""
         self._mark: _Mark | None = None
         self._compared: dict[str, tuple[int, str]] = {}
         """The last events, in the store and here, with which an intent was last brought to the same level."""
@@ -157,7 +157,8 @@ class SharedAccount:
         if self._refusal:
             return f"The store refuses this session: {self._refusal}."
         if not self._is_level or self._back_since_s is None:
-            return "The store is being compared with this machine's journal."
+            fault = f" That fails: {self._fault}." if self._fault else ""
+            return f"The store is being compared with this machine's journal.{fault}"
         left_s = OTHERS_LOOK_S - (self._clock.monotonic() - self._back_since_s)
         if left_s > 0:
             return f"In {left_s:.0f} s every machine has compared its journal with the store; then it can be sent."
@@ -173,6 +174,7 @@ class SharedAccount:
         if self._back_since_s is not None:
             self._away_since_s = self._clock.monotonic()
         self._is_level, self._back_since_s = False, None
+        self._compared.clear()
 
     async def run(self) -> None:
         """Open the store, and look at it until the session ends."""
@@ -194,15 +196,14 @@ class SharedAccount:
                 self._is_away()
                 raise
             except StoreRefused as refused:
-                self._refusal = str(refused) + _REMEDIES.get(refused.code, "")
+                self._refusal = str(refused)
                 raise
             except _WentBack as problem:
                 self.went_back, self._is_level = str(problem), False
                 await self._object()
-            except (FileUnusable, sqlite3.Error, OSError) as problem:
-                # The journal's own look says so; until then the store is not compared.
-                self._is_level = False
-                _log.warning("the store cannot be compared with the journal: %s", problem)
+            except Exception as problem:  # whatever the reason, nothing is sent without the comparison
+                self._is_level, self._fault = False, f"{type(problem).__name__}: {problem}"
+                _log.warning("the store cannot be compared with the journal: %s", self._fault)
             finally:
                 self._changed()
 
@@ -229,7 +230,7 @@ class SharedAccount:
             state = await self.store.state()
             self._show(state, await self._disk.run(journal.open_intents))
         await self._follow()
-        self.went_back, self._has_objected, self._is_level = "", False, True
+        self.went_back, self._fault, self._has_objected, self._is_level = "", "", False, True
         if self._away_since_s is not None and self._back_since_s is not None:
             self.absence = f"The store was away for {self._back_since_s - self._away_since_s:.0f} s and is compared."
             self._away_since_s = None
@@ -299,9 +300,11 @@ class SharedAccount:
         try:
             self.locks = await self.store.lock_trading(True)
             await self._enter_open(journal)
-            self._has_objected = True
-        except (StoreAway, StoreRefused) as problem:
-            _log.warning("the store went back, and not all could be locked: %s", problem)
+        except StoreAway:
+            return  # it is tried again once the store is back
+        except StoreRefused as refused:
+            _log.warning("the store went back, and this session may not lock it: %s", refused)
+        self._has_objected = True
 
     async def _enter_open(self, journal: Journal) -> None:
         for intent in await self._disk.run(journal.open_intents):
@@ -581,12 +584,6 @@ def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     details = {"title": intent.title} if is_creation(intent) else {**event.details}
     details.pop(STORE_NUMBER, None)
     return details
-
-
-_REMEDIES: Final[Mapping[str, str]] = {
-    StoreRefusal.NOT_A_TRADER: ". Run tradetui store join, or ask the store's owner for the role",
-    StoreRefusal.OTHER_SCHEMA: ". Update tradetui, or run tradetui store init where it is newer",
-}
 
 
 def _since(age_s: float) -> str:
