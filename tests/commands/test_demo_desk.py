@@ -46,6 +46,7 @@ async def test_a_desk_of_eight_has_one_account_near_liquidation_and_one_whose_ex
     overview = DemoOverview(sandbox, names, "trade", clock, tmp_path, InlineDisk).overview()
     overview.start()
     rows = {row.name: row for row in await overview.look(30)}
+    assert {row.state for row in rows.values()} == {RowState.READ, RowState.MARGIN}
     near = rows["near-limit"]
     assert near.state is RowState.MARGIN and near.margin_ratio is not None
     assert Decimal("0.8") < near.margin_ratio < 1 and overview.rows[0].name in ("near-limit", "isolated")

@@ -152,6 +152,7 @@ async def test_feeds_of_many_accounts_in_one_process_make_no_burst() -> None:
     await asyncio.gather(*polls)
     assert most_in(arrivals, 1.0) <= 80
     assert len(arrivals) / 60 > 55, "the even rate is used up"
+    assert not any(budget.address_usage().slowed for budget in rows), "their age says how late they are"
 
 
 @pytest.mark.looptime

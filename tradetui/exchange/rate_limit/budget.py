@@ -195,7 +195,7 @@ class Budget:
         """Note what a claim says about the address."""
         if claim.address_calls is not None:
             self._address_calls = claim.address_calls
-            if feed and claim.wait_s > 0:
+            if feed and claim.wait_s > 0 and not self._address_quota.is_even:  # those wait as a matter of course
                 self._slowed_until = self.clock.monotonic() + _SLOWED_FOR_S
 
     def address_used_up(self, endpoint: Endpoint, seconds: float) -> RateLimited:

@@ -56,7 +56,7 @@ _CLOCK_DRIFT_S: Final = 0.1
 """Added to a minute: this machine's clock and the exchange's may run at slightly different rates."""
 _SLOWEST_ROUND_TRIP_S: Final = 3.0
 """Allowance of the feeds' even rate for calls in flight and for rounding to seconds."""
-_EVEN_BURST: Final = 12
+_EVEN_BURST: Final = 6
 """Calls by which feeds that keep an even rate may be ahead of it."""
 _LONGEST_RESERVATION_S: Final = 1.0
 """A feed's turn is reserved at most this long ahead."""
