@@ -131,6 +131,8 @@ async def test_an_account_may_be_moved_while_the_session_runs_and_back() -> None
     script.mode = "unified"
     assert (await client.futures.fills(product_type=USDT)).rows[0].trade_id == str(10**18 + 1)
     assert (client.is_unified, client.interface_changes) == (True, 1)
+    below = await client.futures.fills(product_type=USDT, id_less_than=str(10**18))
+    assert below.rows[0].trade_id == str(10**18 + 1), "an id of v2 says nothing there: all is read again"
     script.mode = "classic"
     reply = await client.futures.fills(product_type=USDT, id_less_than=f"{START_MS}:{10**18}")
     assert reply.rows[0].trade_id == FILL["tradeId"]

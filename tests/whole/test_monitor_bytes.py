@@ -1,4 +1,7 @@
-"""In monitor mode every key and every palette command is pressed, and nothing but GET leaves the process."""
+"""Every key and every palette command is pressed, and nothing but GET leaves the process.
+
+This holds in monitor mode, and for a unified account whose profile may trade and create.
+"""
 
 from __future__ import annotations
 
@@ -66,17 +69,18 @@ def exchange() -> Iterator[ExchangeThread]:
         yield running
 
 
-def environment_of(exchange: ExchangeThread, folder: Path) -> dict[str, str]:
-    return exchange.environment("hedge", folder, PROFILE.format(base_url=exchange.base_url))
+def environment_of(exchange: ExchangeThread, folder: Path, account: str = "hedge") -> dict[str, str]:
+    return exchange.environment(account, folder, PROFILE.format(base_url=exchange.base_url))
 
 
 @asynccontextmanager
-async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple[TradeApp, Pilot[None]]]:
-    """`tradetui monitor` on a profile that may trade: the flag beats it."""
-    loaded = load(environment_of(exchange, folder), Flags(read_only=True))
-    assert loaded.read_only
+async def session(
+    exchange: ExchangeThread, folder: Path, account: str, flags: Flags
+) -> AsyncIterator[tuple[TradeApp, Pilot[None]]]:
+    loaded = load(environment_of(exchange, folder, account), flags)
     choices = [ProfileChoice(name, lambda: OpenProfile(loaded).desk()) for name in ("watched", "again")]
-    app = TradeApp(UiSettings(environment="LIVE", access="MONITOR", profiles=choices))
+    access = "MONITOR" if loaded.read_only else "TRADE"
+    app = TradeApp(UiSettings(environment="LIVE", access=access, profiles=choices))
 
     async def a_moment(*_: float) -> None:
         """Textual would wait until this process rests, and the exchange in its other thread never does."""
@@ -168,13 +172,19 @@ DEEDS: Mapping[str, Callable[[TradeApp, Pilot[None]], Awaitable[None]]] = {
 """What is done, in parts that can run beside each other: most of it waits for the screen."""
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize(
+    ("account", "flags", "deed"),
+    [
+        *(("hedge", Flags(read_only=True), deed) for deed in DEEDS),  # the flag beats a profile that may trade
+        *(("unified", Flags(), deed) for deed in ("every key", "every palette command")),
+    ],
+)
 async def test_nothing_but_get_leaves(
-    exchange: ExchangeThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
+    exchange: ExchangeThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, account: str, flags: Flags, deed: str
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a table is exported into the working directory
     with outgoing_requests() as written:
-        async with monitor(exchange, tmp_path) as (app, pilot):
+        async with session(exchange, tmp_path, account, flags) as (app, pilot):
             await DEEDS[deed](app, pilot)
             await pilot.press("q")
     assert len(written) > 20, "the screen has read"

@@ -347,15 +347,16 @@ class AccountReads:
     ) -> Reply[Row]:
         """Read one page of a history, which v3 gives in pieces of 30 days, newest first.
 
-        The cursor of the converted reply names the piece as well. A cursor without a piece, which is an id of v2, is of
-        the newest piece; the pieces before it are then read whole. A page without rows of the request is passed over,
-        since readers take an empty page for the end.
+        The cursor of the converted reply names the piece as well. A cursor without one is an id in the newest piece,
+        and older pieces are read whole. Once the account was moved such an id may be of v2, and all is read again.
+        A page without rows of the request is passed over, since readers take an empty page for the end.
         """
         now_ms, rule = self._server_clock.now_ms, whole.time_rule
         assert rule is not None
         since = rule.kept_since(request.start_time or 0, now_ms)
         until = now_ms if request.end_time is None else request.end_time
-        piece_end, cursor = _page_at(request.id_less_than, until)
+        is_of_v2 = bool(self.changes) and _MARK not in (request.id_less_than or "")
+        piece_end, cursor = _page_at(None if is_of_v2 else request.id_less_than, until)
         page_cursor = f"{piece_end}{_MARK}{cursor or ''}"
         time_field = endpoint_of(type(request)).time_field or ""
         rows: list[dict[str, Any]] = []
