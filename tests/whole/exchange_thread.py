@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
@@ -38,7 +38,7 @@ class ExchangeThread:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
-    def __enter__(self) -> ExchangeThread:
+    def __enter__(self) -> Self:
         self._thread.start()
         assert self._ready.wait(120), "the exchange never accepted connections"
         return self

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tests.whole.lives.generate import plan_of
-from tests.whole.lives.life import Verdict, live
+from tests.whole.lives.generate_shared import shared_plan_of
+from tests.whole.lives.life import Life, Verdict, live
 from tests.whole.lives.plan import Plan, PostFate
 
 
@@ -53,6 +54,13 @@ def run_screen_lives(seeds: Iterable[int]) -> Report:
     return _report(live(screen_plan_of(seed), ScreenLife) for seed in seeds)
 
 
+def run_shared_lives(seeds: Iterable[int]) -> Report:
+    """Run the lives of the seeds with several machines on one account."""
+    from tests.whole.lives.shared_life import SharedLife
+
+    return _report(live(shared_plan_of(seed), SharedLife) for seed in seeds)
+
+
 def _report(verdicts: Iterable[Verdict]) -> Report:
     report = Report()
     for verdict in verdicts:
@@ -65,21 +73,21 @@ def _report(verdicts: Iterable[Verdict]) -> Report:
     return report
 
 
-def smaller(plan: Plan, promise: str, tries: int = 200) -> Plan:
+def smaller(plan: Plan, promise: str, kind: type[Life], tries: int = 200) -> Plan:
     """The plan with every part left out without which it still breaks the same promise."""
     became_smaller = True
     while became_smaller and tries > 0:
         became_smaller = False
         for candidate in _parts_left_out(plan):
             tries -= 1
-            if any(broken.startswith(promise) for broken in live(candidate).broken):
+            if any(broken.startswith(promise) for broken in live(candidate, kind).broken):
                 plan, became_smaller = candidate, True
                 break
     return plan
 
 
 def _parts_left_out(plan: Plan) -> Iterable[Plan]:
-    for name in ("acts", "clock_steps", "read_faults", "strangers"):
+    for name in ("acts", "clock_steps", "read_faults", "store_faults", "strangers"):
         parts = getattr(plan, name)
         for number in range(len(parts)):
             yield replace(plan, **{name: parts[:number] + parts[number + 1 :]})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
+from random import Random
 
 START_MS = 1_793_491_200_000
 
@@ -44,6 +46,26 @@ class BootClock:
     def wall_ms(self) -> int:
         """Unix milliseconds as the machine shows them."""
         return self._wall.now_ms()
+
+
+class Machine:
+    """A computer: its directory, its wall clock, and the clock of its present boot."""
+
+    clock: BootClock
+
+    def __init__(self, folder: Path, seed: str) -> None:
+        self.folder = folder
+        self.wall = WallClock()
+        self.is_down = asyncio.Lock()
+        self._seed = seed
+        self._boots = 0
+
+    def boot(self) -> None:
+        """Start it anew; its monotonic clock begins at some other time."""
+        self._boots += 1
+        origin_s = Random(f"{self._seed}/boot {self._boots}").uniform(0, 100_000)
+        boot = f"boot-{self._boots} of {self._seed}"
+        self.clock = BootClock(self.wall, boot, origin_s - asyncio.get_running_loop().time())
 
 
 class ExchangeClock:

@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.bench.virtual_loop import VirtualLoop
 from tests.whole.lives.books import Reversal
-from tests.whole.lives.clocks import BootClock
+from tests.whole.lives.clocks import Machine
 from tests.whole.lives.journal_watch import JournalWatch, damage_journal, inode_of
 from tests.whole.lives.network import Network
 from tests.whole.lives.plan import Act, ActKind, ClockStep, Damage, Leg, Plan, StrangerTrade
@@ -88,15 +88,14 @@ class Life:
         self.folder = folder
         lags = Random(f"{plan.seed}/fill lags")
         self.network = Network(plan, lambda: lags.uniform(0, plan.fill_lag_s) if plan.fill_lag_s else 0.0)
-        self.promises = Promises(plan, self.network)
+        self.promises = self._new_promises()
         self.network.departs = self.promises.departs
         self.network.has_read = self.promises.has_read
         self.verdict = Verdict(plan)
         self.runs: Counter[int] = Counter()
         self.processes: dict[int, Process] = {}
         self.dead: list[Process] = []
-        self._boots = 0
-        self._machine_down = asyncio.Lock()
+        self.machines = [Machine(folder, str(plan.seed))]
         self._journals: dict[Path, JournalWatch] = {}
         self._operations: set[asyncio.Task[Any]] = set()
         self._fates: set[asyncio.Task[Any]] = set()
@@ -104,6 +103,9 @@ class Life:
         self._weather_over = False
         self._ready_since_s: dict[Process, float] = {}
         self._dead_since_s: dict[int, float] = {}
+
+    def _new_promises(self) -> Promises:
+        return Promises(self.plan, self.network)
 
     def unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """(f) An exception that nobody took."""
@@ -137,7 +139,9 @@ class Life:
         self._outside = contextvars.copy_context()
         self._watch_exchange()
         self.network.books.open_before(SYMBOL, self.plan.long, self.plan.short)
-        self._boot()
+        self.network.walls = [machine.wall for machine in self.machines]
+        for machine in self.machines:
+            machine.boot()
         loop = asyncio.get_running_loop()
         for step in self.plan.clock_steps:
             loop.call_at(step.at_s, self._step_clock, step)
@@ -189,6 +193,9 @@ class Life:
                     self.promises.loss_accepted(process.names.data_dir)
                     self.verdict.hits["losses accepted in the end"] += 1
                     await self._bounded(process, process.accept_loss(), "acceptance of a loss")
+                if process.has_older_store:
+                    self.verdict.hits["older stores accepted in the end"] += 1
+                    await self._bounded(process, process.accept_older_store(), "acceptance of an older store")
             open_intents = [name for process in self.processes.values() for name in process.unsettled()]
             if not open_intents and all(process.ready for process in self.processes.values()):
                 return
@@ -202,9 +209,8 @@ class Life:
                     await self._bounded(process, process.release_all(), "release")
             await asyncio.sleep(2.0)
         for process in self.processes.values():
-            self.promises.breaks(
-                "e", f"process {process.number} is not free: {process.unsettled()} {process.trouble or ''}"
-            )
+            why = process.trouble or process.execution.intents.store_trouble
+            self.promises.breaks("e", f"process {process.number} is not free: {process.unsettled()} {why}")
 
     async def _stop_all(self) -> None:
         for number in list(self.processes):
@@ -213,18 +219,21 @@ class Life:
 
     # Processes
 
-    def _boot(self) -> None:
-        self._boots += 1
-        origin_s = Random(f"{self.plan.seed}/boot {self._boots}").uniform(0, 100_000)
-        self._clock = BootClock(
-            self.network.machine, f"boot-{self._boots}", origin_s - asyncio.get_running_loop().time()
+    def _machine_of(self, number: int) -> Machine:
+        return self.machines[self.plan.processes[number].machine]
+
+    def _new_process(self, number: int) -> Process:
+        self.runs[number] += 1
+        machine = self._machine_of(number)
+        process = Process(
+            self.plan, self.network, number, self.runs[number], machine.clock, machine.folder, self._disk_used
         )
+        self.processes[number] = process
+        return process
 
     async def _start(self, number: int) -> None:
-        self.runs[number] += 1
-        process = Process(self.plan, self.network, number, self.runs[number], self._clock, self.folder, self._disk_used)
-        self.processes[number] = process
-        self.promises.note(f"process {number} starts, run {self.runs[number]}, {self._clock.boot}")
+        process = self._new_process(number)
+        self.promises.note(f"process {number} starts, run {self.runs[number]}, {process.clock.boot}")
         await asyncio.wait({process.task(process.start())}, timeout=OPERATION_S)
 
     def _killed(self, number: int) -> None:
@@ -242,6 +251,7 @@ class Life:
     async def _stop(self, number: int) -> None:
         """End a process in good order: nothing of it is left, and nothing hangs."""
         process = self.processes.pop(number)
+        process.resume()
         self.promises.note(f"process {number} stops")
         self.network.end_calls_of(number)
         died = asyncio.get_running_loop().create_future()
@@ -278,6 +288,8 @@ class Life:
                 await self._reverse(process, act)
             case ActKind.RELEASE if process is not None:
                 await self._bounded(process, process.release_all(), "release")
+            case ActKind.LOCK if process is not None:
+                await self._lock(process, act.pause_s)
             case ActKind.KILL if process is not None:
                 process.kill()
                 self._killed(act.who)
@@ -285,27 +297,45 @@ class Life:
             case ActKind.STOP if process is not None:
                 await self._stop(act.who)
                 await self._restart_after(act)
+            case ActKind.SUSPEND if process is not None:
+                self.promises.note(f"process {act.who} is suspended for {act.pause_s} s")
+                self.verdict.hits["suspended"] += 1
+                process.suspend()
+                await asyncio.sleep(act.pause_s)
+                process.resume()
+                self._ready_since_s[process] = asyncio.get_running_loop().time()
             case ActKind.REBOOT:
-                async with self._machine_down:
-                    await self._reboot(act.pause_s)
+                machine = self._machine_of(act.who)
+                async with machine.is_down:
+                    await self._reboot(machine, act.pause_s)
 
-    async def _reboot(self, pause_s: float) -> None:
+    async def _lock(self, process: Process, for_s: float) -> None:
+        """Lock trading, and unlock it again after a time."""
+        self.promises.note(f"process {process.number} locks trading for {for_s} s")
+        await self._bounded(process, process.lock(True), "lock")
+        await asyncio.sleep(for_s)
+        if not process.dead:
+            await self._bounded(process, process.lock(False), "unlocking")
+
+    async def _reboot(self, machine: Machine, pause_s: float) -> None:
         self.verdict.hits["reboots"] += 1
-        for number in list(self.processes):
-            self.processes[number].kill()
-            self._killed(number)
+        numbers = [number for number in range(len(self.plan.processes)) if self._machine_of(number) is machine]
+        for number in numbers:
+            if number in self.processes:
+                self.processes[number].kill()
+                self._killed(number)
         await asyncio.sleep(pause_s)
-        shutil.rmtree(self.folder / RUNTIME_DIR, ignore_errors=True)
-        self._boot()
-        for number in range(len(self.plan.processes)):
+        shutil.rmtree(machine.folder / RUNTIME_DIR, ignore_errors=True)
+        machine.boot()
+        for number in numbers:
             await self._start(number)
 
     async def _restart_after(self, act: Act) -> None:
         await asyncio.sleep(act.pause_s)
-        async with self._machine_down:
+        async with self._machine_of(act.who).is_down:
             pass  # nothing runs on a machine that is off, and what runs was begun with its boot
         if act.damage is not None and not self._shares_running(act.who):
-            self._damage(self.plan.processes[act.who].data_dir, act.damage)
+            self._damage(act.who, act.damage)
         if act.who not in self.processes:
             await self._start(act.who)
 
@@ -334,6 +364,8 @@ class Life:
         operation = process.task(work)
         self._operations.add(operation)
         done, _ = await asyncio.wait({operation}, timeout=OPERATION_S)
+        if not done and process.was_suspended:
+            done, _ = await asyncio.wait({operation}, timeout=2 * OPERATION_S)
         if not done:
             if not process.dead:
                 self.promises.breaks("f", f"a {what} at process {process.number} hangs")
@@ -387,7 +419,7 @@ class Life:
         while not self._weather_over:
             await asyncio.sleep(0.5)
             for process in self.processes.values():
-                if process.desk is None or not process.ready:
+                if process.desk is None or not process.ready or process.suspended:
                     continue
                 since_s = self._ready_since_s.setdefault(process, loop.time())
                 if loop.time() - since_s > SEES_JOURNAL_S:
@@ -428,9 +460,10 @@ class Life:
         data_dir = self.plan.processes[number].data_dir
         return any(self.plan.processes[other].data_dir == data_dir for other in self.processes)
 
-    def _damage(self, data_dir: str, damage: Damage) -> None:
+    def _damage(self, number: int, damage: Damage) -> None:
         self.verdict.hits[str(damage)] += 1
-        for file in (self.folder / data_dir).glob("accounts/*/journal.sqlite"):
+        data_dir = self.plan.processes[number].data_dir
+        for file in (self._machine_of(number).folder / data_dir).glob("accounts/*/journal.sqlite"):
             journal = self._journals.pop(file, None)
             has_events = journal is not None and journal.has_events
             if journal is not None:

@@ -77,7 +77,8 @@ class Network:
 
     def __init__(self, plan: Plan, fill_lag_s: Callable[[], float]) -> None:
         self.plan = plan
-        self.machine = WallClock()
+        self.walls = [WallClock()]
+        """The wall clock of each machine."""
         self.posts: list[Post] = []
         self.hits: Counter[str] = Counter()
         self.healed = False
@@ -99,24 +100,28 @@ class Network:
     def step_clock(self, step: ClockStep) -> None:
         """Step a clock now, and back when its time is over."""
         self.hits[f"{step.clock} clock steps"] += 1
-        self._step(step.clock, step.by_s)
+        self._step(step, step.by_s)
         if step.for_s is not None:
-            asyncio.get_running_loop().call_later(step.for_s, self._step, step.clock, -step.by_s)
+            asyncio.get_running_loop().call_later(step.for_s, self._step, step, -step.by_s)
 
-    def _step(self, clock: ClockOf, by_s: float) -> None:
+    def _step(self, step: ClockStep, by_s: float) -> None:
         if self.healed:
             return
-        if clock is ClockOf.MACHINE:
-            self.machine.step(round(by_s * 1000))
+        if step.clock is ClockOf.MACHINE:
+            self.walls[step.machine].step(round(by_s * 1000))
             return
+        self._step_exchange(by_s)
+
+    def _step_exchange(self, by_s: float) -> None:
         self.clock.now_ms()  # learns the highest so far
         self.clock.wall.step(round(by_s * 1000))
         self.clock.now_ms()
 
     def heal(self) -> None:
         """The weather is over: clocks are right again, nothing is late, what is unfinished is cancelled."""
-        self.machine.step(-self.machine.offset_ms)
-        self._step(ClockOf.EXCHANGE, -self.clock.wall.offset_ms / 1000)
+        for wall in self.walls:
+            wall.step(-wall.offset_ms)
+        self._step_exchange(-self.clock.wall.offset_ms / 1000)
         self.healed = self.exchange.healed = True
         self.books.end_all()
 

@@ -83,6 +83,7 @@ class ClockStep:
     clock: ClockOf
     by_s: float
     for_s: float | None
+    machine: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ class ActKind(StrEnum):
     REBOOT = "reboot"
     LOCK = "lock"
     DAMAGE = "damage"
+    SUSPEND = "suspend"
 
 
 class Damage(StrEnum):
@@ -159,7 +161,7 @@ class Act:
 
     A reversal is looked at for `looked_s` before it is confirmed. `kill_step` kills the process at that step of its
     tasks, counted from the confirmation, or from when `kill_state` stands in its journal. A process that was ended is
-    started again after `pause_s`.
+    started again after `pause_s`, and one that was suspended goes on.
     """
 
     at_s: float
@@ -174,14 +176,36 @@ class Act:
     damage: Damage | None = None
 
 
+class StoreFaultKind(StrEnum):
+    """What happens to the store that several machines share, or to one machine's way to it."""
+
+    CUT = "store: connection reset"
+    SWALLOWED = "store: silent"
+    SLOW = "store: slow"
+    REPLIES_LOST = "store: replies lost"
+    RESTARTED = "store: restarted"
+    RESTORED = "store: restored from an older copy"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFault:
+    """From `at_s` for `for_s` the way of one machine is faulty; a restored copy is `for_s` old."""
+
+    at_s: float
+    for_s: float
+    kind: StoreFaultKind
+    machine: int
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessPlan:
-    """Under which names one process knows the account."""
+    """Under which names one process knows the account, and the machine it runs on."""
 
     base_url: str
     data_dir: str
     tells_uid: bool
     profile_uid: bool
+    machine: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +235,7 @@ class Plan:
     clock_steps: tuple[ClockStep, ...] = ()
     read_faults: tuple[ReadFault, ...] = ()
     strangers: tuple[StrangerTrade, ...] = ()
+    store_faults: tuple[StoreFault, ...] = ()
     spelling: UnknownValues = field(default_factory=UnknownValues)
     position_lag_s: float = 0.0
     detail_lag_s: float = 0.0

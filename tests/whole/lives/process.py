@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from tests.desk.intents.memory_store import MemoryStore
 from tests.exchange.scripted_exchange import NoBudget
 from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, Request
@@ -26,6 +27,7 @@ from tradetui.desk.account.identity import stand_in
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.intents.states import Withheld, WrongStep
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import Target
@@ -77,21 +79,35 @@ def connections_by_process() -> Iterator[None]:
 
 
 class Steps(Coroutine[Any, Any, Any]):
-    """A task's coroutine that stands still for ever once its process is dead, without any clean-up."""
+    """A task's coroutine that stands still while its process is suspended.
+
+    Once the process is dead it stands still for ever, without any clean-up.
+    """
 
     def __init__(self, inner: Any, process: Process) -> None:
         self._inner = inner
         self._process = process
+        self._missed: tuple[Any, ...] | None = None
+        """What was thrown into it while it was suspended."""
 
     def send(self, value: Any) -> Any:
         process = self._process
         if (process.dead or process.kill_after is not None) and process.stands_still():
             return _never()
+        if process.suspended:
+            return process.resumes()
+        if self._missed is not None:
+            missed, self._missed = self._missed, None
+            return self._inner.throw(*missed)
         return self._inner.send(value)
 
     def throw(self, *error: Any) -> Any:
-        if self._process.stands_still():
+        process = self._process
+        if process.stands_still():
             return _never()
+        if process.suspended:
+            self._missed = error
+            return process.resumes()
         return self._inner.throw(*error)
 
     def close(self) -> None:
@@ -218,6 +234,10 @@ class Process:
         self._disk_used = disk_used
         self._confirmations = iter(range(1_000 * run, 1_000_000))
         self.desk: Desk | None = None
+        self.open_store: Callable[[str], AccountStore] | None = None
+        """Opens the account's store as this process reaches it; None where no store is shared."""
+        self.stores: list[MemoryStore] = []
+        self._resumed: asyncio.Future[None] | None = None
 
     # Death
 
@@ -257,6 +277,8 @@ class Process:
         self.dead = True
         for connection in self.connections:
             connection.close()
+        for store in self.stores:
+            store.end()
 
     async def bury(self) -> None:
         """Let go of what a dead process left in memory."""
@@ -282,6 +304,33 @@ class Process:
     def task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Begin a task of this process."""
         return self.in_context(lambda: asyncio.get_running_loop().create_task(work))
+
+    # Suspension
+
+    @property
+    def suspended(self) -> bool:
+        return self._resumed is not None and not self._resumed.done()
+
+    @property
+    def was_suspended(self) -> bool:
+        return self._resumed is not None
+
+    def suspend(self) -> None:
+        """Make no step of any task until `resume`; time goes on meanwhile."""
+        if not self.suspended:
+            self._resumed = asyncio.get_running_loop().create_future()
+
+    def resume(self) -> None:
+        if self._resumed is not None and not self._resumed.done():
+            self._resumed.set_result(None)
+
+    def resumes(self) -> asyncio.Future[None]:
+        """What a task yields to be woken when the process goes on."""
+        assert self._resumed is not None
+        waits: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._resumed.add_done_callback(lambda _: None if waits.done() else waits.set_result(None))
+        waits._asyncio_future_blocking = True
+        return waits
 
     # Running
 
@@ -314,7 +363,15 @@ class Process:
         disk: Any = ProcessDisk(self, self._plan.disk_slow_share, Random(f"{seed}/disk"))
         ids = iter(range(1, 1_000_000))
         run = f"tt-{self.number}-{self._run}"
-        intents = Intents(None, disk, self.clock, "", lambda: f"{run}-{next(ids)}", start_locked=settings.start_locked)
+        intents = Intents(
+            None,
+            disk,
+            self.clock,
+            "",
+            lambda: f"{run}-{next(ids)}",
+            start_locked=settings.start_locked,
+            open_store=self.open_store,
+        )
         trading = TradingSession(intents, lambda intents: Execution(client, settings, self.clock, intents))
         self.desk = Desk(client, settings, self.clock, Random(f"{seed}/desk"), trading, disk=disk)
         self.desk.market.tickers.interval = TICKERS_SELDOM_S
@@ -341,8 +398,8 @@ class Process:
 
     @property
     def ready(self) -> bool:
-        """Whether the journal is open and can be used."""
-        return self.trouble is None
+        """Whether the journal is open and can be used, and the store if there is one."""
+        return self.trouble is None and not self.execution.intents.store_trouble
 
     @property
     def trouble(self) -> str | None:
@@ -352,7 +409,7 @@ class Process:
     @property
     def opened(self) -> bool:
         """Whether its journal was opened already."""
-        return self.desk is not None and self.ready
+        return self.desk is not None and self.trouble is None
 
     def unsettled(self) -> tuple[str, ...]:
         """What the header names as not settled."""
@@ -362,7 +419,7 @@ class Process:
         """Look at a preview, confirm it, and follow what comes of it."""
         promises, execution = life.promises, self.execution
         for _ in range(60):
-            if self.ready:
+            if self.trouble is None:
                 break
             await asyncio.sleep(0.5)
         if execution.intents.locked:
@@ -413,6 +470,9 @@ class Process:
         except Withheld:
             return
 
+    async def lock(self, locked: bool) -> None:
+        await self.execution.intents.set_lock(locked)
+
     @property
     def has_lost(self) -> bool:
         """Whether the program says that its journal is lost or damaged."""
@@ -421,6 +481,15 @@ class Process:
     async def accept_loss(self) -> None:
         """The trader's deliberate step after a loss."""
         await self.execution.intents.accept_loss()
+
+    @property
+    def has_older_store(self) -> bool:
+        """Whether the program says that the store went back in time."""
+        return "went back" in self.execution.intents.store_trouble
+
+    async def accept_older_store(self) -> None:
+        """The trader's deliberate step once the exchange's site was looked at; trading is then unlocked again."""
+        await self.execution.intents.accept_older_store()
 
     async def stop(self) -> None:
         """End the program in good order."""

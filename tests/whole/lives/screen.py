@@ -69,8 +69,7 @@ class ScreenLife(Life):
     async def run(self) -> None:
         """From the first paint to the judgement."""
         self._begin()
-        process = Process(self.plan, self.network, 0, 1, self._clock, self.folder, self._disk_used)
-        self.processes[0] = process
+        process = self._new_process(0)
         app = TradeApp(
             UiSettings(
                 environment="LIVE",

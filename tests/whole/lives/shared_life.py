@@ -1,0 +1,193 @@
+"""A life of several machines on one account, each with its own journal, clocks and way to the store that all share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from tests.desk.intents.memory_store import AccountRows, Link, MemoryServer, MemoryStore, Row
+from tests.whole.lives.clocks import Machine
+from tests.whole.lives.life import Life
+from tests.whole.lives.network import Network, Post
+from tests.whole.lives.plan import Plan, StoreFault, StoreFaultKind
+from tests.whole.lives.process import Process
+from tests.whole.lives.promises import LOCKING, Promises, Step
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent, Writer
+from tradetui.desk.intents.shared_account import BY
+
+PEOPLE = ("anna", "bob", "olga")
+SILENCE_NOTICED_S = 2.0
+SLOW_S = 0.4
+LOCK_SEEN_S = 1.0
+STALE_S = 10.0
+"""So long after a fault of its way to the store a machine may still not know what others did."""
+
+
+class SharedPromises(Promises):
+    """What must also hold where several machines share a store."""
+
+    def __init__(self, plan: Plan, network: Network, server: MemoryServer) -> None:
+        super().__init__(plan, network)
+        self._server = server
+        self.was_restored = False
+        self.stale_until_s: dict[int, float] = {}
+        """By machine: until when its sessions may not know what others did."""
+
+    def departs(self, post: Post) -> None:
+        super().departs(post)
+        states = [str(row.state) for row in self._rows(post.client_oid)]
+        if states != ["sent"]:
+            self.breaks("s", f"{post.client_oid} left while the store says {states}")
+
+    def written(self, intent: str, step: Step) -> None:
+        """A step that was copied from the store was judged when it was written there."""
+        if BY in step.details:
+            self.note(f"journal (process {step.process}): {intent} {step.state} by {step.details[BY]}")
+            self.trails[intent].steps.append(step)
+        else:
+            super().written(intent, step)
+
+    def judge_locked(self, process: int, *, locked: bool) -> None:
+        """(s) A lock of trading has reached every machine that reaches the store."""
+        if not locked and not self._may_be_stale(process):
+            self.breaks("s", f"process {process} does not know that trading is locked")
+
+    def watch(self, process: int, unsettled: tuple[str, ...]) -> None:
+        if not self._may_be_stale(process):
+            super().watch(process, unsettled)
+
+    def _may_be_stale(self, process: int) -> bool:
+        machine = self.plan.processes[process].machine
+        return asyncio.get_running_loop().time() < self.stale_until_s.get(machine, 0.0)
+
+    def judge_store(self) -> None:
+        """(s) No step is lost: what a machine's journal says in the end, the store says too."""
+        if self.was_restored:
+            return
+        for trail in self.trails.values():
+            states = [str(row.state) for row in self._rows(trail.intent)]
+            if states != [trail.state]:
+                self.breaks("s", f"in the end a journal says {trail.state} of {trail.intent}, and the store {states}")
+            if any(state in LOCKING for state in states):
+                self.breaks("s", f"in the end {trail.intent} is {states} in the store")
+
+    def _rows(self, intent: str) -> Iterator[Row]:
+        """The rows of an intent in the store: one, or none."""
+        return (account.rows[intent] for account in self._server.accounts.values() if intent in account.rows)
+
+
+class SharedLife(Life):
+    """A life whose processes run on the machines of the plan."""
+
+    promises: SharedPromises
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self.server = MemoryServer()
+        super().__init__(plan, folder)
+        count = 1 + max(process.machine for process in plan.processes)
+        self.machines = [Machine(folder / f"machine-{n}", f"{plan.seed}/machine {n}") for n in range(count)]
+        self.links = [Link() for _ in range(count)]
+        self.server.written = self._store_written
+
+    def _new_promises(self) -> Promises:
+        return SharedPromises(self.plan, self.network, self.server)
+
+    def _begin(self) -> None:
+        super()._begin()
+        loop = asyncio.get_running_loop()
+        for fault in self.plan.store_faults:
+            if fault.kind is StoreFaultKind.RESTORED:
+                loop.call_at(fault.at_s - fault.for_s, self._copy_store, fault)
+            else:
+                loop.call_at(fault.at_s, self._begin_fault, fault)
+
+    def _new_process(self, number: int) -> Process:
+        process = super()._new_process(number)
+        process.open_store = partial(self._open_store, process)
+        return process
+
+    def _open_store(self, process: Process, account: str) -> AccountStore:
+        machine = process.names.machine
+        writer = Writer(PEOPLE[machine], f"desk{machine}")
+        store = MemoryStore(self.server, account, writer, process.clock, self.links[machine])
+        process.stores.append(store)
+        return store
+
+    # The store
+
+    def _store_written(self, account: str, event: StoreEvent) -> None:
+        """A step of a machine that has not begun the intent is in no journal but the store's."""
+        begun_by = self.server.accounts[account].rows[event.intent].events[0].writer
+        if event.writer.machine != begun_by.machine:
+            followers = [
+                number
+                for number, process in enumerate(self.plan.processes)
+                if f"desk{process.machine}" == event.writer.machine
+            ]
+            step = Step(asyncio.get_running_loop().time(), str(event.state), dict(event.details), followers[0])
+            self.verdict.hits[f"followed: {event.state}"] += 1
+            self.promises.written(event.intent, step)
+
+    async def _lock(self, process: Process, for_s: float) -> None:
+        self._fate(self._see_lock(for_s))
+        await super()._lock(process, for_s)
+
+    async def _see_lock(self, for_s: float) -> None:
+        await asyncio.sleep(LOCK_SEEN_S)
+        is_locked = any(account.locks for account in self.server.accounts.values())
+        if for_s > LOCK_SEEN_S and is_locked and not self._weather_over and not self.plan.disk_slow_share:
+            for process in self.processes.values():
+                if process.ready and not process.suspended:
+                    self.promises.judge_locked(process.number, locked=process.execution.intents.locked)
+
+    def _begin_fault(self, fault: StoreFault) -> None:
+        if self._weather_over:
+            return
+        self._goes_wrong(fault)
+        link, loop = self.links[fault.machine], asyncio.get_running_loop()
+        match fault.kind:
+            case StoreFaultKind.CUT:
+                link.cut()
+            case StoreFaultKind.SWALLOWED:
+                link.cut(SILENCE_NOTICED_S)
+            case StoreFaultKind.SLOW:
+                link.delay_s = SLOW_S
+            case StoreFaultKind.REPLIES_LOST:
+                link.replies_to_lose = 1
+            case StoreFaultKind.RESTARTED:
+                self.server.restart()
+        loop.call_later(fault.for_s, self._mend, fault.machine)
+
+    def _mend(self, machine: int) -> None:
+        self.promises.note(f"the store can be reached by machine {machine}")
+        self.links[machine].mend()
+
+    def _copy_store(self, fault: StoreFault) -> None:
+        asyncio.get_running_loop().call_later(fault.for_s, self._restore, fault, self.server.snapshot())
+
+    def _restore(self, fault: StoreFault, copy: dict[str, AccountRows]) -> None:
+        if self._weather_over:
+            return
+        self._goes_wrong(fault)
+        self.promises.was_restored = True
+        self.server.restore(copy)
+
+    def _goes_wrong(self, fault: StoreFault) -> None:
+        self.verdict.hits[str(fault.kind)] += 1
+        self.promises.note(f"{fault.kind}, machine {fault.machine}, {fault.for_s} s")
+        everywhere = fault.kind in (StoreFaultKind.RESTARTED, StoreFaultKind.RESTORED)
+        now_s = asyncio.get_running_loop().time()
+        for machine in range(len(self.machines)) if everywhere else (fault.machine,):
+            until_s = now_s + STALE_S + (0.0 if everywhere else fault.for_s)
+            self.promises.stale_until_s[machine] = max(until_s, self.promises.stale_until_s.get(machine, 0.0))
+
+    async def _end(self) -> None:
+        for machine in range(len(self.machines)):
+            self._mend(machine)
+        await super()._end()
+
+    def _conclude(self) -> None:
+        self.promises.judge_store()
+        super()._conclude()
