@@ -109,10 +109,9 @@ def test_where_room_is_short_todays_result_leaves_its_per_cent_out() -> None:
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_every_open_intent_is_named_whatever_its_state(size: tuple[int, int]) -> None:
+async def test_every_open_intent_is_named_whatever_its_state() -> None:
     stage = AppOnFewRows()
-    async with stage.running(size) as pilot:
+    async with stage.running((80, 24)) as pilot:
         assert stage.desk.execution is not None
         intents = stage.desk.execution.intents
 

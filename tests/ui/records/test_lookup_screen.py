@@ -143,10 +143,9 @@ async def test_nothing_is_read_on_for_while_nobody_scrolls_nor_for_what_a_filter
         assert screen.rows_table.rows.count == 200, "the mouse wheel brings older rows too"
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24)])
-async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: tuple[int, int]) -> None:
+async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key() -> None:
     stage = AppOnFewRows("broker")
-    async with stage.running(size) as pilot:
+    async with stage.running((80, 24)) as pilot:
         screen = await opened(stage, pilot, "transfers")
         await settle(pilot, 5)
         assert screen.lookup is not None
@@ -636,17 +635,20 @@ async def test_records_are_read_where_nothing_can_be_sent() -> None:
         assert "MONITOR" in screen_text(stage.app).splitlines()[0]
 
 
-@pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 20), (30, 10), (12, 5)])
-async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> None:
+async def test_every_size_of_terminal_has_its_screen() -> None:
     stage = AppOnFewRows()
-    async with stage.running(size) as pilot:
+    async with stage.running((200, 60)) as pilot:
+        for size in ((200, 60), (80, 24), (60, 20), (30, 10), (12, 5)):
+            await pilot.resize_terminal(*size)
+            screen = await opened(stage, pilot, "spot-bills")
+            assert screen.rows_table.rows.count == 500
+            await pilot.press("f")
+            await pilot.pause()
+            assert isinstance(stage.app.screen, FilterForm)
+            await pilot.press("tab", "tab", "escape")
+            assert stage.app.screen_stack[-1] is screen
+            await pilot.press("escape")
         screen = await opened(stage, pilot, "spot-bills")
-        assert screen.rows_table.rows.count == 500
-        await pilot.press("f")
-        await pilot.pause()
-        assert isinstance(stage.app.screen, FilterForm)
-        await pilot.press("tab", "tab", "escape")
-        assert stage.app.screen_stack[-1] is screen
         await pilot.resize_terminal(120, 36)
         await settle(pilot)
         assert screen.query_one("#totals").display
