@@ -1,7 +1,7 @@
 """One budget for several processes: their calls together stay within the limit, and each gets a share.
 
 Several budgets on one file stand for several processes, with the file's work done on the spot in virtual time; real
-processes come last.
+processes come last. The same holds for several machines that count in one store, each process on another machine.
 """
 
 from __future__ import annotations
@@ -16,25 +16,45 @@ import stat
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.exchange.arrival_counter import most_in_one_second
 from tests.exchange.limited_endpoints import limited
+from tests.exchange.memory_permit_server import MemoryConnection, MemoryQuotas
 from tradetui.exchange.clock import LoopClock, SystemClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.rate_limit.permit_file import FILE_NAME, FilePermits
 from tradetui.exchange.rate_limit.permit_store import Claim, PermitRequest
+from tradetui.exchange.rate_limit.permits_in_store import PermitServer
 from tradetui.exchange.rate_limit.quota import COOLING_S
 
+Shared = Callable[..., Budget]
 
-def shared(directory: Path, seed: int = 1, **options: Any) -> Budget:
+
+def on_file(directory: Path, seed: int = 1, **options: Any) -> Budget:
     return Budget(directory, "account", clock=LoopClock(0), random=random.Random(seed), inline=True, **options)
+
+
+@pytest.fixture(params=["file", "store"])
+def shared(request: pytest.FixtureRequest) -> Callable[..., Budget]:
+    """Make one of several budgets that count together."""
+    if request.param == "file":
+        return on_file
+    machines = [f"desk{seed}" for seed in range(1_000)]
+    quotas = MemoryQuotas(dict.fromkeys(machines, 1.0))
+
+    def in_store(directory: Path, seed: int = 1, **options: Any) -> Budget:
+        machine, chance = f"desk{seed}", random.Random(seed)
+        server = PermitServer(cast(Any, MemoryConnection(quotas, chance)), machine, "office", 1.0)
+        return on_file(directory / machine, seed, shared=server, **options)
+
+    return in_store
 
 
 def now() -> float:
@@ -44,7 +64,7 @@ def now() -> float:
 @pytest.mark.looptime
 @pytest.mark.parametrize("seed", range(12))
 async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_share(
-    seed: int, tmp_path: Path
+    seed: int, tmp_path: Path, shared: Shared
 ) -> None:
     chance = random.Random(seed)
     per_second = chance.choice([1, 2, 5, 10])
@@ -76,7 +96,7 @@ async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_
 
 @pytest.mark.looptime
 async def test_calls_made_before_the_account_was_known_count_for_it(tmp_path: Path) -> None:
-    budget, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    budget, other = on_file(tmp_path, 1), on_file(tmp_path, 2)
     endpoint = limited(3)
     held = [await budget.acquire(endpoint, Priority.INTERACTIVE) for _ in range(2)]
     unrelated = await other.acquire(endpoint, Priority.INTERACTIVE)
@@ -92,7 +112,7 @@ async def test_calls_made_before_the_account_was_known_count_for_it(tmp_path: Pa
 
 @pytest.mark.looptime
 async def test_calls_of_one_that_knows_the_account_count_for_those_that_do_not_know_it_yet(tmp_path: Path) -> None:
-    budget, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    budget, other = on_file(tmp_path, 1), on_file(tmp_path, 2)
     endpoint = limited(1)
     (await budget.acquire(endpoint, Priority.INTERACTIVE)).replied()
     budget.account = "account of this key"
@@ -111,7 +131,7 @@ async def test_calls_of_one_that_knows_the_account_count_for_those_that_do_not_k
 async def test_a_pause_asked_for_before_the_account_was_known_holds_for_it(
     tmp_path: Path, refused_before: bool
 ) -> None:
-    budget, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    budget, other = on_file(tmp_path, 1), on_file(tmp_path, 2)
     endpoint = limited(3)
     other.account = "account of this key"
     (await other.acquire(endpoint, Priority.INTERACTIVE)).replied()
@@ -133,7 +153,7 @@ async def test_a_pause_asked_for_before_the_account_was_known_holds_for_it(
 
 
 @pytest.mark.looptime
-async def test_no_time_is_lost_between_processes(tmp_path: Path) -> None:
+async def test_no_time_is_lost_between_processes(tmp_path: Path, shared: Shared) -> None:
     processes = [shared(tmp_path, i) for i in range(4)]
     endpoint = limited(10)
     calls = 0
@@ -162,7 +182,7 @@ async def test_a_reply_wakes_no_feed_that_waits_for_an_earlier_permit(
         return claim(store, request)
 
     monkeypatch.setattr(FilePermits, "claim", counted)
-    budget, endpoint = shared(tmp_path), limited(5)
+    budget, endpoint = on_file(tmp_path), limited(5)
     held = [await budget.acquire(endpoint, Priority.FEED) for _ in range(3)]
     waiting = [asyncio.create_task(budget.acquire(endpoint, Priority.FEED)) for _ in range(3)]
     replied_at = []
@@ -179,7 +199,7 @@ async def test_a_reply_wakes_no_feed_that_waits_for_an_earlier_permit(
 
 
 @pytest.mark.looptime
-async def test_feeds_of_one_process_leave_permits_to_persons_of_another(tmp_path: Path) -> None:
+async def test_feeds_of_one_process_leave_permits_to_persons_of_another(tmp_path: Path, shared: Shared) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(5)
     for _ in range(3):
@@ -194,7 +214,9 @@ async def test_feeds_of_one_process_leave_permits_to_persons_of_another(tmp_path
 
 @pytest.mark.looptime
 @pytest.mark.parametrize("seed", range(5))
-async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(seed: int, tmp_path: Path) -> None:
+async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(
+    seed: int, tmp_path: Path, shared: Shared
+) -> None:
     one, other = shared(tmp_path, seed), shared(tmp_path, seed + 100)
     chance, endpoint = random.Random(seed), limited(2)
     longest_s: dict[Budget, float] = {one: 0.0, other: 0.0}
@@ -224,7 +246,7 @@ async def test_feeds_of_two_processes_take_turns_while_a_person_of_one_reads_on(
 
 
 @pytest.mark.looptime
-async def test_a_process_that_waited_and_died_holds_up_nobody_for_long(tmp_path: Path) -> None:
+async def test_a_process_that_waited_and_died_holds_up_nobody_for_long(tmp_path: Path, shared: Shared) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(1)
     held = await one.acquire(endpoint, Priority.FEED)
@@ -239,7 +261,7 @@ async def test_a_process_that_waited_and_died_holds_up_nobody_for_long(tmp_path:
 
 
 @pytest.mark.looptime
-async def test_a_429_in_one_process_halves_all(tmp_path: Path) -> None:
+async def test_a_429_in_one_process_halves_all(tmp_path: Path, shared: Shared) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(10)
     (await one.acquire(endpoint, Priority.INTERACTIVE)).refused(retry_after=3)
@@ -252,7 +274,7 @@ async def test_a_429_in_one_process_halves_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.looptime
-async def test_the_header_is_explained_by_all_processes_together(tmp_path: Path) -> None:
+async def test_the_header_is_explained_by_all_processes_together(tmp_path: Path, shared: Shared) -> None:
     one, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(10)
     held = [await one.acquire(endpoint, Priority.INTERACTIVE) for _ in range(4)]
@@ -261,12 +283,13 @@ async def test_the_header_is_explained_by_all_processes_together(tmp_path: Path)
     await one.acquire(endpoint, Priority.INTERACTIVE)
     assert not one.usage()["futures.fills"].halved
     theirs[0].replied(remaining=1)
+    await asyncio.sleep(0.01)
     await one.acquire(endpoint, Priority.INTERACTIVE)
     assert one.usage()["futures.fills"].halved
 
 
 @pytest.mark.looptime
-async def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
+async def test_waiting_can_be_cancelled(tmp_path: Path, shared: Shared) -> None:
     budget, endpoint = shared(tmp_path), limited(1)
     held = await budget.acquire(endpoint, Priority.INTERACTIVE)
     crowd = [asyncio.create_task(budget.acquire(endpoint, Priority.INTERACTIVE)) for _ in range(200)]
@@ -281,7 +304,7 @@ async def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
 
 
 @pytest.mark.looptime
-async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
+async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path, shared: Shared) -> None:
     killed, other = shared(tmp_path, 1), shared(tmp_path, 2)
     endpoint = limited(1)
     await killed.acquire(endpoint, Priority.INTERACTIVE, hold_s=8)
@@ -291,7 +314,9 @@ async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
 
 @pytest.mark.looptime
 @pytest.mark.parametrize("hold_s", [600, 86_400])
-async def test_a_call_that_may_take_long_holds_its_permit_for_so_long(tmp_path: Path, hold_s: float) -> None:
+async def test_a_call_that_may_take_long_holds_its_permit_for_so_long(
+    tmp_path: Path, shared: Shared, hold_s: float
+) -> None:
     patient, other = shared(tmp_path, 1), shared(tmp_path, 2)
     held = await patient.acquire(limited(1), Priority.INTERACTIVE, hold_s=hold_s)
     waiting = asyncio.create_task(other.acquire(limited(1), Priority.INTERACTIVE))
@@ -303,7 +328,7 @@ async def test_a_call_that_may_take_long_holds_its_permit_for_so_long(tmp_path: 
 
 @pytest.mark.looptime
 async def test_what_begins_far_ahead_is_of_a_clock_that_has_begun_anew(tmp_path: Path) -> None:
-    budget = shared(tmp_path)
+    budget = on_file(tmp_path)
     await asyncio.sleep(1_000)
     await budget.acquire(limited(1), Priority.INTERACTIVE, hold_s=8)
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
@@ -313,7 +338,7 @@ async def test_what_begins_far_ahead_is_of_a_clock_that_has_begun_anew(tmp_path:
             name: [owner, begins + 1000, ends + 1000, known] for name, (owner, begins, ends, known) in uses.items()
         }
         base.execute("update endpoints set state = ?", (json.dumps([*terms, later, turns]),))
-    await shared(tmp_path, 2).acquire(limited(1), Priority.INTERACTIVE)
+    await on_file(tmp_path, 2).acquire(limited(1), Priority.INTERACTIVE)
     assert now() == 1_000
 
 
@@ -358,7 +383,7 @@ async def test_what_a_killed_process_held_is_free_a_second_after_its_death_is_se
 
 
 @pytest.mark.looptime
-async def test_a_living_process_keeps_what_it_holds(tmp_path: Path) -> None:
+async def test_a_living_process_keeps_what_it_holds(tmp_path: Path, shared: Shared) -> None:
     living, other = shared(tmp_path, 1), shared(tmp_path, 2)
     await living.acquire(limited(1), Priority.INTERACTIVE, hold_s=8)
     with pytest.raises(TimeoutError):
@@ -367,7 +392,7 @@ async def test_a_living_process_keeps_what_it_holds(tmp_path: Path) -> None:
 
 @pytest.mark.looptime
 async def test_accounts_and_addresses_are_counted_apart(tmp_path: Path) -> None:
-    one = shared(tmp_path, 1, host="h")
+    one = on_file(tmp_path, 1, host="h")
     other = Budget(tmp_path, "other", host="h", clock=LoopClock(0), random=random.Random(2), inline=True)
     await one.acquire(limited(1), Priority.INTERACTIVE)
     await other.acquire(limited(1), Priority.INTERACTIVE)
@@ -378,12 +403,12 @@ async def test_accounts_and_addresses_are_counted_apart(tmp_path: Path) -> None:
 
 @pytest.mark.looptime
 async def test_another_boot_begins_anew(tmp_path: Path) -> None:
-    budget = shared(tmp_path)
+    budget = on_file(tmp_path)
     await budget.acquire(limited(1), Priority.INTERACTIVE, hold_s=500)
     await budget.aclose()
     with sqlite3.connect(tmp_path / FILE_NAME) as base:
         base.execute("update boot set id = 'another'")
-    await shared(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
+    await on_file(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
     assert now() == 0
 
 
@@ -391,7 +416,7 @@ async def test_another_boot_begins_anew(tmp_path: Path) -> None:
 async def test_a_damaged_file_is_set_aside_and_a_newer_one_refused(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     path.write_bytes(b"this is no database" * 100)
-    budget = shared(tmp_path)
+    budget = on_file(tmp_path)
     await budget.acquire(limited(1), Priority.INTERACTIVE)
     assert isinstance(budget.store, FilePermits)
     assert path.with_name(FILE_NAME + ".damaged").exists()
@@ -400,13 +425,13 @@ async def test_a_damaged_file_is_set_aside_and_a_newer_one_refused(tmp_path: Pat
         version = base.execute("pragma user_version").fetchone()[0]
         base.execute(f"pragma user_version = {version + 1}")
     with pytest.raises(NotSent, match="newer"):
-        await shared(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
+        await on_file(tmp_path).acquire(limited(1), Priority.INTERACTIVE)
 
 
 @pytest.mark.looptime
 async def test_without_the_file_the_process_counts_alone(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where the directory should be")
-    budget = shared(tmp_path / "taken")
+    budget = on_file(tmp_path / "taken")
     (await budget.acquire(limited(1), Priority.INTERACTIVE)).replied()
     await budget.acquire(limited(1), Priority.INTERACTIVE)
     assert not isinstance(budget.store, FilePermits)
@@ -417,7 +442,7 @@ async def test_without_the_file_the_process_counts_alone(tmp_path: Path) -> None
 async def test_where_the_file_fails_meanwhile_those_who_wait_go_on_in_this_process(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    budget, endpoint = shared(tmp_path), limited(1)
+    budget, endpoint = on_file(tmp_path), limited(1)
     held = await budget.acquire(endpoint, Priority.INTERACTIVE)
     waiting = asyncio.create_task(budget.acquire(endpoint, Priority.INTERACTIVE))
     await asyncio.sleep(0.1)

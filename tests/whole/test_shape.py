@@ -424,7 +424,6 @@ USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
     "ArchiveRows.wait_for_pages": "tests wait for the pages that are read beside the screen",
     "Market.set_price": "tests move the embedded exchange's market",
-    "OpenProfile.egress": "the contract of the shared store, until a session uses it",
 }
 # Textual calls these by their names.
 CALLED_BY_NAME = ("action_", "on_", "watch_", "validate_", "compute_", "key_")

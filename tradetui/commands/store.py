@@ -112,8 +112,7 @@ async def _connected(profile: OpenProfile) -> AsyncIterator[PostgresServer]:
 async def _join(profile: OpenProfile) -> int:
     """Enter this machine, and what is open in its journal; then no session of the account sends without the store."""
     account, machine = profile.account, profile.machine
-    address, settings = normalised_address(account.base_url), profile.loaded.profile
-    share = settings.budget_share if "budget_share" in settings.model_fields_set else None
+    address, share = normalised_address(account.base_url), profile.share_in_store
     async with _connected(profile) as server:
         await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
         store = PostgresStore(server, account.name, machine)

@@ -177,6 +177,12 @@ class OpenProfile:
         """The name in the store of the network address from which this machine calls the exchange."""
         return self.loaded.profile.egress or self.machine
 
+    @property
+    def share_in_store(self) -> float | None:
+        """This machine's share of the limits among all that joined the store; None for the store's own default."""
+        profile = self.loaded.profile
+        return profile.budget_share if "budget_share" in profile.model_fields_set else None
+
     def store_server(self) -> PostgresServer | None:
         """Return the connection to the store, not opened yet; None if the profile names none."""
         loaded = self.loaded
@@ -196,7 +202,7 @@ class OpenProfile:
         return with_made(profile_rules(loaded.profile), FileAlertChoices(loaded.data_dir, loaded.name).read().made)
 
     def reader(self, clock: Clock | None = None) -> ExchangeReader:
-        return self._client(ExchangeReader, clock)
+        return self._client(ExchangeReader, clock, server=self.store_server())
 
     def row_reader(self, beside: Budget, clock: Clock) -> ExchangeReader:
         """A client that can only read, with few connections; it takes its permits where another budget has them."""
@@ -204,9 +210,9 @@ class OpenProfile:
 
     def desk(self, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None) -> Desk:
         """Return a desk that does not poll yet."""
-        loaded, clock = self.loaded, SystemClock()
+        loaded, clock, server = self.loaded, SystemClock(), self.store_server()
         writing = ExchangeClient if loaded.profile.account_admin else TradingClient
-        client = self._client(ExchangeReader if loaded.read_only else writing, clock)
+        client = self._client(ExchangeReader if loaded.read_only else writing, clock, server=server)
         trading = None
         if isinstance(client, TradingClient):
             # In monitor mode the process does not even load code that could send.
@@ -220,7 +226,7 @@ class OpenProfile:
                 return KeyDestinations(backend, ProfileMaker(loaded, flags or Flags(), profile_written))
 
             open_store = None
-            if (server := self.store_server()) is not None:
+            if server is not None:
                 from tradetui.desk.intents.journal.postgres_store import PostgresStore
 
                 def open_store(account: str) -> AccountStore:
@@ -237,10 +243,18 @@ class OpenProfile:
         client_class: type[ClientT],
         clock: Clock | None,
         *,
+        server: PostgresServer | None = None,
         beside: Budget | None = None,
         concurrent_reads: int = MAX_CONCURRENT_READS,
     ) -> ClientT:
         profile, clock, random = self.loaded.profile, clock or SystemClock(), SystemRandom()
+        share, shared = profile.budget_share, None
+        if profile.store is not None:
+            from tradetui.exchange.rate_limit.permits_in_store import MACHINE_SHARE, PermitServer
+
+            share = self.share_in_store or MACHINE_SHARE
+            if server is not None:
+                shared = PermitServer(server, self.machine, self.egress, share)
         return client_class(
             self.credentials,
             base_url=profile.base_url,
@@ -256,13 +270,14 @@ class OpenProfile:
                 self.loaded.runtime_dir,
                 self.presumed_account.name,
                 host=normalised_address(profile.base_url),
-                share=profile.budget_share,
+                share=share,
                 address_share=profile.address_share,
                 account_kind=self.settings_without_key.account_kind,
                 clock=clock,
                 random=random,
                 beside=beside,
                 is_even=beside is not None,
+                shared=shared,
             ),
         )
 

@@ -45,6 +45,7 @@ from tradetui.exchange.rate_limit.quota import (
 )
 
 if TYPE_CHECKING:
+    from tradetui.exchange.rate_limit.permits_in_store import PermitServer, StorePermits
     from tradetui.wire.endpoints.endpoint import Endpoint
 
 _log = logging.getLogger(__name__)
@@ -53,6 +54,8 @@ PATIENCE_S: Final = 10.0
 """A longer pause raises an error at once instead of a wait."""
 ADDRESS_POLL_S: Final = 1.0
 """How often a full address is looked at again, because replies free calls earlier than expected."""
+_STORE_PATIENCE_S: Final = 1.5
+"""The first call waits so long for the connection to a store; until there is one, this machine counts alone."""
 _SLOWED_FOR_S: Final = 5.0
 _ROUNDING_S: Final = 1e-6
 """Added to a wait, because its end may be rounded to slightly later."""
@@ -83,7 +86,8 @@ class Budget:
     canonical address, whose limits by network address are shared; `address_share` (0 to 1) is the fraction of its calls
     for all the user's processes. With `is_even`, feeds keep an even rate from the start. `inline` does the file's work
     without a thread, for virtual time. If the file cannot be used, the budget logs that once and counts for this
-    process alone.
+    process alone. `shared` is the store of several machines; its share then takes the place of `share`, and the file
+    counts while the store is away.
     """
 
     def __init__(
@@ -100,6 +104,7 @@ class Budget:
         inline: bool = False,
         beside: Budget | None = None,
         is_even: bool = False,
+        shared: PermitServer | None = None,
     ) -> None:
         self.account_kind = account_kind
         self.clock: Final = clock or SystemClock()
@@ -115,6 +120,8 @@ class Budget:
         self._endpoints: dict[str, _Queue] = {}
         self._stores: list[PermitStore]
         self._beside = beside
+        self._shared = shared
+        self._in_store: StorePermits | None = None
         if beside is not None:
             self._stores = beside._stores
         else:
@@ -185,11 +192,13 @@ class Budget:
             writes=endpoint.writes,
             hold_s=hold_s,
             window_s=endpoint.limit.window_s,
+            whole_limit=permits(endpoint, 1.0, self.account_kind),
         )
 
     def limit(self, endpoint: Endpoint) -> int:
         """Return this process's permits of an endpoint if nothing was refused."""
-        return permits(endpoint, self._share, self.account_kind)
+        share = self._share if self._in_store is None else self._in_store.share
+        return permits(endpoint, share, self.account_kind)
 
     def note_address(self, claim: Claim, *, feed: bool) -> None:
         """Note what a claim says about the address."""
@@ -211,8 +220,11 @@ class Budget:
 
     def count_alone(self, failure: Exception) -> None:
         """Count for this process alone from now on, because the file cannot be used."""
+        self._stores.append(self._memory(failure))
+
+    def _memory(self, failure: Exception) -> MemoryPermits:
         _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
-        self._stores.append(MemoryPermits(self.clock, self._random))
+        return MemoryPermits(self.clock, self._random)
 
     async def _open(self) -> None:
         if self._beside is not None:
@@ -228,13 +240,23 @@ class Budget:
         from tradetui.exchange.rate_limit.permit_file import FilePermits
 
         open_file = partial(FilePermits, self._directory, self.clock, self._random, inline=self._inline)
+        local: MemoryPermits
         try:
-            self._stores.append(open_file() if self._inline else await asyncio.to_thread(open_file))
+            local = open_file() if self._inline else await asyncio.to_thread(open_file)
         except NotSent:  # a newer program's file; that program may be closed by the next call
             self._opening = None
             raise
         except StoreUnusable as failure:
-            self.count_alone(failure)
+            local = self._memory(failure)
+        if self._shared is None:
+            self._stores.append(local)
+        else:
+            from tradetui.exchange.rate_limit.permits_in_store import StorePermits
+
+            opening = asyncio.create_task(self._shared.server.open(), name="store of permits")
+            await asyncio.wait({opening}, timeout=_STORE_PATIENCE_S)
+            self._in_store = StorePermits(self._shared, local, self._account, self.clock, self._random)
+            self._stores.append(self._in_store)
 
 
 def _log_failure(renamed: asyncio.Future[None]) -> None:

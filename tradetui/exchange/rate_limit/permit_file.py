@@ -6,11 +6,9 @@ A killed process gives no permit back: its uses end a second after others notice
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -20,8 +18,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
-from tradetui.exchange.rate_limit.permit_store import MemoryPermits, StoreHeld, StoreUnusable
-from tradetui.exchange.rate_limit.quota import AddressCalls, EndpointQuota, Use
+from tradetui.exchange.rate_limit.permit_store import StoreHeld, StoreUnusable, WrittenPermits
 from tradetui.storage.boot_id import boot_id
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
@@ -43,7 +40,7 @@ create table addresses (key text primary key, state text not null) without rowid
 """
 
 
-class FilePermits(MemoryPermits):
+class FilePermits(WrittenPermits):
     """Permits of all processes of the user; the state is read again after other processes have written it.
 
     All times are those of CLOCK_MONOTONIC, which the processes of one boot share; a boot id distinguishes boots. Work
@@ -59,7 +56,7 @@ class FilePermits(MemoryPermits):
         super().__init__(clock, Random(random.getrandbits(64)))
         nonce = f"{random.getrandbits(48):x}"
         self._lives = ProcessLives(directory / ALIVE_DIR, nonce)
-        self._owner = self._lives.owner or f"{os.getpid()}:{nonce}"
+        self.owner = self._lives.owner or f"{os.getpid()}:{nonce}"
         self._inline = inline
         self._thread: ThreadDisk | None = None
         self._waiting_for_others = 0
@@ -93,45 +90,19 @@ class FilePermits(MemoryPermits):
             self._base.close()
             self._lives.close()
 
-    def _end_uses_of_dead(self, quota: EndpointQuota, now: float) -> bool:
-        owners = {use.owner for use in quota.uses.values() if not use.is_end_known and use.owner != self._owner}
-        dead = [owner for owner in owners if self._lives.has_ended(owner)]
-        for owner in dead:
-            quota.end_uses_of(owner, now)
-        return bool(dead)
-
-    def _quota(self, key: str, limit: int = 1) -> EndpointQuota:
-        if key not in self._endpoints and (state := self._read("endpoints", key)) is not None:
-            withheld, paused_until, halved_at, restore_at, grants, uses, turns = state
-            uses = {name: Use(*use) for name, use in uses.items()}
-            self._endpoints[key] = EndpointQuota(
-                limit, withheld, paused_until, halved_at, restore_at, grants, uses, turns, self._random
-            )
-        return super()._quota(key, limit)
-
-    def _calls(self, address: str) -> AddressCalls:
-        if address not in self._addresses and (state := self._read("addresses", address)) is not None:
-            by_second, feeds_until = state
-            self._addresses[address] = AddressCalls(Counter(dict(by_second)), feeds_until)
-        return super()._calls(address)
+    def has_ended(self, owner: str) -> bool:
+        return self._lives.has_ended(owner)
 
     def _keys(self, prefix: str) -> list[str]:
         rows = self._base.execute("select key from endpoints where substr(key, 1, ?) = ?", (len(prefix), prefix))
         return [key for (key,) in rows]
 
-    def _keep_quota(self, key: str, quota: EndpointQuota) -> None:
-        refusals = (quota.withheld, quota.paused_until, quota.halved_at, quota.restore_at)
-        self._write("endpoints", key, (*refusals, quota.grants, quota.uses, quota.turns))
+    def _read(self, kind: str, key: str) -> str | None:
+        row = self._base.execute(f"select state from {kind} where key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
 
-    def _keep_calls(self, address: str, calls: AddressCalls) -> None:
-        self._write("addresses", address, (list(calls.by_second.items()), calls.feeds_until))
-
-    def _read(self, table: str, key: str) -> Any:
-        row = self._base.execute(f"select state from {table} where key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
-
-    def _write(self, table: str, key: str, state: tuple[Any, ...]) -> None:
-        self._base.execute(f"insert or replace into {table} values (?, ?)", (key, json.dumps(state)))
+    def _write(self, kind: str, key: str, state: str) -> None:
+        self._base.execute(f"insert or replace into {kind} values (?, ?)", (key, state))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -145,10 +116,6 @@ class FilePermits(MemoryPermits):
         except BaseException:
             self._forget()
             raise
-
-    def _forget(self) -> None:
-        self._endpoints.clear()
-        self._addresses.clear()
 
     def _run(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[Result]:
         """Do work on the file in the order of requests: at once, or in a thread while others hold the file."""

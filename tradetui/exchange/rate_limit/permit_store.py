@@ -7,7 +7,9 @@ The rules are those of `quota`. A store keeps its states and its own clock: its 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from math import inf
@@ -42,7 +44,7 @@ class PermitRequest(NamedTuple):
     """The terms of a requested permit: the key and limit of its endpoint, and the network address.
 
     `hold_s` is the longest that the call may take, `window_s` the time over which the exchange counts this endpoint's
-    calls.
+    calls. `whole_limit` is the exchange's limit of the endpoint, of which `limit` is a share.
     """
 
     key: str
@@ -53,6 +55,7 @@ class PermitRequest(NamedTuple):
     writes: bool
     hold_s: float
     window_s: float = WINDOW_S
+    whole_limit: int = 0
 
     @property
     def beyond_second_s(self) -> float:
@@ -76,6 +79,18 @@ class PermitUse(NamedTuple):
     def left_by_count(self, grants: int) -> int:
         """Return how many calls the exchange must have left in one second if only our calls count."""
         return self.request.limit - (grants - self.grants_before)
+
+
+class UseEnd(NamedTuple):
+    """How a call ended: how long its permit cools, and by when the call has arrived, None if it was not sent.
+
+    `remaining` is the exchange's number of calls left in this second, `pause_s` the wait that a 429 demands.
+    """
+
+    cools_s: float
+    arrives_in_s: float | None
+    remaining: int | None = None
+    pause_s: float | None = None
 
 
 class EndpointState(NamedTuple):
@@ -133,7 +148,7 @@ class MemoryPermits:
     def __init__(self, clock: Clock, random: Random) -> None:
         self._clock = clock
         self._random = random
-        self._owner = ""
+        self.owner = ""
         self._use_numbers = count()
         self._endpoints: dict[str, EndpointQuota] = {}
         self._addresses: dict[str, AddressCalls] = {}
@@ -144,36 +159,44 @@ class MemoryPermits:
         return self._run(self._claim, request, self._clock.monotonic())
 
     def replied(self, use: PermitUse, remaining: int | None) -> asyncio.Future[EndpointState]:
-        now = self._clock.monotonic()
-        cools_s = COOLING_S + use.request.beyond_second_s
-        return self._run(self._end, use, now, cools_s, arrived_by=now, remaining=remaining)
+        return self.end_use(use, UseEnd(COOLING_S + use.request.beyond_second_s, 0.0, remaining))
 
     def refused(self, use: PermitUse, retry_after: float | None) -> asyncio.Future[EndpointState]:
-        now = self._clock.monotonic()
-        cools_s = COOLING_S + use.request.beyond_second_s
-        return self._run(self._end, use, now, cools_s, arrived_by=now, pause=retry_after or WINDOW_S)
+        pause_s = retry_after or WINDOW_S
+        return self.end_use(use, UseEnd(COOLING_S + use.request.beyond_second_s, 0.0, pause_s=pause_s))
 
     def unanswered(self, use: PermitUse) -> asyncio.Future[EndpointState]:
-        now = self._clock.monotonic()
-        cools_s = LOST_S + use.request.beyond_second_s
-        return self._run(self._end, use, now, cools_s, arrived_by=now + LATE_S)
+        return self.end_use(use, UseEnd(LOST_S + use.request.beyond_second_s, LATE_S))
 
     def unused(self, use: PermitUse) -> asyncio.Future[EndpointState]:
-        return self._run(self._end, use, self._clock.monotonic(), 0.0, arrived_by=None)
+        return self.end_use(use, UseEnd(0.0, None))
+
+    def end_use(self, use: PermitUse, end: UseEnd) -> asyncio.Future[EndpointState]:
+        return self._run(self._end, use, end, self._clock.monotonic())
 
     def rename_account(self, before: str, after: str) -> asyncio.Future[None]:
         return self._run(self._rename, f"{before}|", f"{after}|")
 
+    def count_at_least(self, address: str, calls: Mapping[int, int]) -> asyncio.Future[None]:
+        """Count at least so many calls of an address until each second, because they were counted elsewhere."""
+        return self._run(self._count_at_least, address, calls)
+
     async def aclose(self) -> None: ...
+
+    def _count_at_least(self, address: str, calls: Mapping[int, int]) -> None:
+        with self._changing():
+            counted = self._calls(address)
+            counted.by_second |= Counter(calls)
+            self._keep_calls(address, counted)
 
     def _claim(self, request: PermitRequest, now: float) -> Claim:
         feed, calls, counted = request.feed, None, 0
         with self._changing():
             quota = self._quota(request.key, request.limit)
             quota.drop_ended(now)
-            opening = quota.opening(self._owner, feed=feed, now=now)
+            opening = quota.opening(self.owner, feed=feed, now=now)
             if not opening.is_certain and self._end_uses_of_dead(quota, now + request.beyond_second_s):
-                opening = quota.opening(self._owner, feed=feed, now=now)
+                opening = quota.opening(self.owner, feed=feed, now=now)
             if opening.is_certain:
                 calls = self._calls(request.address)
                 self._count_ended(request.address, calls)
@@ -183,12 +206,12 @@ class MemoryPermits:
                 )
             use = None
             if opening.is_certain and calls is not None:
-                name, ends = f"{self._owner}/{next(self._use_numbers)}", opening.at + request.hold_s
+                name, ends = f"{self.owner}/{next(self._use_numbers)}", opening.at + request.hold_s
                 quota.grants += 1
-                quota.uses[name] = Use(self._owner, opening.at, ends)
+                quota.uses[name] = Use(self.owner, opening.at, ends)
                 use = PermitUse(name, request, opening.at, quota.grants - len(quota.uses), calls.add(ends))
             if feed:
-                quota.note_turn(self._owner, now, None if use is not None else opening.at)
+                quota.note_turn(self.owner, now, None if use is not None else opening.at)
             self._keep_quota(request.key, quota)
             if calls is not None:
                 self._keep_calls(request.address, calls)
@@ -197,17 +220,7 @@ class MemoryPermits:
         self._ended = [ended for ended in self._ended if ended[0].request.address != request.address]
         return Claim(use, opening.at - now, _state(quota, now), counted + (use is not None))
 
-    def _end(
-        self,
-        use: PermitUse,
-        now: float,
-        cools_s: float,
-        *,
-        arrived_by: float | None,
-        remaining: int | None = None,
-        pause: float | None = None,
-    ) -> EndpointState:
-        """End a use; `arrived_by` is when its call had arrived, None if nothing was sent; `pause` is that of a 429."""
+    def _end(self, use: PermitUse, end: UseEnd, now: float) -> EndpointState:
         keys = [use.request.key]
         for before, after in self._renamed:
             if keys[-1].startswith(before):
@@ -215,13 +228,13 @@ class MemoryPermits:
         with self._changing():
             for key in keys:
                 quota = self._quota(key, use.request.limit)
-                quota.end(use.name, now + cools_s)
-                if pause is not None:
-                    quota.refuse(now, use.begins, pause)
-                elif remaining is not None and len(keys) == 1 and remaining < use.left_by_count(quota.grants):
+                quota.end(use.name, now + end.cools_s)
+                if end.pause_s is not None:
+                    quota.refuse(now, use.begins, end.pause_s)
+                elif end.remaining is not None and len(keys) == 1 and end.remaining < use.left_by_count(quota.grants):
                     quota.halve(now, use.begins)
                 self._keep_quota(key, quota)
-        self._ended.append((use, arrived_by))
+        self._ended.append((use, None if end.arrives_in_s is None else now + end.arrives_in_s))
         return _state(quota, now)
 
     def _rename(self, before: str, after: str) -> None:
@@ -229,7 +242,7 @@ class MemoryPermits:
         with self._changing():
             for key in self._keys(before):
                 quota, former = self._quota(after + key.removeprefix(before)), self._quota(key)
-                quota.take_over(former, self._owner)
+                quota.take_over(former, self.owner)
                 self._keep_quota(after + key.removeprefix(before), quota)
                 self._keep_quota(key, former)
 
@@ -243,6 +256,14 @@ class MemoryPermits:
 
     def _end_uses_of_dead(self, quota: EndpointQuota, now: float) -> bool:
         """Start the cooling of uses of dead processes; False if there were none."""
+        owners = {use.owner for use in quota.uses.values() if not use.is_end_known and use.owner != self.owner}
+        dead = [owner for owner in owners if self.has_ended(owner)]
+        for owner in dead:
+            quota.end_uses_of(owner, now)
+        return bool(dead)
+
+    def has_ended(self, owner: str) -> bool:
+        """Return True if the process of `owner` has certainly ended."""
         return False
 
     def _quota(self, key: str, limit: int = 1) -> EndpointQuota:
@@ -270,6 +291,44 @@ class MemoryPermits:
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         done.set_result(work(*args, **kwargs))
         return done
+
+
+class WrittenPermits(MemoryPermits):
+    """Permits whose states are written as text where other processes read them too."""
+
+    def _read(self, kind: str, key: str) -> str | None:
+        """Return a written state; `kind` is endpoints or addresses."""
+        raise NotImplementedError
+
+    def _write(self, kind: str, key: str, state: str) -> None:
+        raise NotImplementedError
+
+    def _quota(self, key: str, limit: int = 1) -> EndpointQuota:
+        if key not in self._endpoints and (state := self._read("endpoints", key)) is not None:
+            withheld, paused_until, halved_at, restore_at, grants, uses, turns = json.loads(state)
+            uses = {name: Use(*use) for name, use in uses.items()}
+            self._endpoints[key] = EndpointQuota(
+                limit, withheld, paused_until, halved_at, restore_at, grants, uses, turns, self._random
+            )
+        return super()._quota(key, limit)
+
+    def _calls(self, address: str) -> AddressCalls:
+        if address not in self._addresses and (state := self._read("addresses", address)) is not None:
+            by_second, feeds_until = json.loads(state)
+            self._addresses[address] = AddressCalls(Counter(dict(by_second)), feeds_until)
+        return super()._calls(address)
+
+    def _keep_quota(self, key: str, quota: EndpointQuota) -> None:
+        refusals = (quota.withheld, quota.paused_until, quota.halved_at, quota.restore_at)
+        self._write("endpoints", key, json.dumps((*refusals, quota.grants, quota.uses, quota.turns)))
+
+    def _keep_calls(self, address: str, calls: AddressCalls) -> None:
+        self._write("addresses", address, json.dumps((list(calls.by_second.items()), calls.feeds_until)))
+
+    def _forget(self) -> None:
+        """Read every state again when it is next needed."""
+        self._endpoints.clear()
+        self._addresses.clear()
 
 
 def _state(quota: EndpointQuota, now: float) -> EndpointState:

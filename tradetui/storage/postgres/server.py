@@ -31,6 +31,8 @@ DEADLINE_S: Final = 2.0
 POLL_S: Final = 5.0
 _CONNECT_DEADLINE_S: Final = 8.0
 """For two connections, each of which libpq gives up after `connect_timeout`, and the first calls on them."""
+_SETTINGS: Final = f"set statement_timeout = {DEADLINE_S * 1000:.0f}; set jit = off"
+"""The server would take longer to compile a query than to answer it."""
 _FIRST_WAIT_S: Final = 0.2
 _LONGEST_WAIT_S: Final = 5.0
 Connection = psycopg.Connection[DictRow]
@@ -81,9 +83,20 @@ class PostgresServer:
         self._connections: _Connections | None = None
         self._is_lost = asyncio.Event()
         self._upkeep: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._users = 0
 
     async def open(self) -> None:
-        """Connect; if that fails, `away_since` stays set, and it is tried again in the background."""
+        """Connect; if that fails, `away_since` stays set, and it is tried again in the background.
+
+        Several parts of a session may open it; it is closed when all of them have closed it.
+        """
+        self._users += 1
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open(), name="opening the store")
+        await asyncio.shield(self._opening)
+
+    async def _open(self) -> None:
         await self._connect()
         self._upkeep = asyncio.create_task(self._keep_up(), name="store")
 
@@ -107,10 +120,14 @@ class PostgresServer:
         return rows
 
     async def aclose(self) -> None:
-        """Close both connections; a call under way ends with StoreAway."""
-        if self._upkeep is not None:
-            self._upkeep.cancel()
-            await asyncio.wait({self._upkeep})
+        """Close both connections once nobody uses them; a call under way ends with StoreAway."""
+        self._users -= 1
+        if self._users > 0:
+            return
+        for task in (self._opening, self._upkeep):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
         for work in self._under_way:
             work.expire()
         self._disconnect("it is closed")
@@ -175,7 +192,7 @@ class PostgresServer:
         """Open both connections, on the thread. The one for notices listens before anything is read."""
         opened: list[Connection] = []
         try:
-            for first_query in ("listen tradetui", f"set statement_timeout = {DEADLINE_S * 1000:.0f}"):
+            for first_query in ("listen tradetui", _SETTINGS):
                 connection = psycopg.connect(
                     self._conninfo, autocommit=True, row_factory=dict_row, cursor_factory=psycopg.ClientCursor
                 )

@@ -1,0 +1,459 @@
+"""Several machines that count their calls in one store: what the store does, and what each does without it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import pytest
+
+from tests.exchange.arrival_counter import most_in, most_in_one_second
+from tests.exchange.limited_endpoints import limited
+from tests.exchange.memory_permit_server import START_S, MemoryConnection, MemoryQuotas
+from tests.postgres import StoreDatabase
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.errors import RateLimited
+from tradetui.exchange.rate_limit.budget import Budget, Priority
+from tradetui.exchange.rate_limit.permits_in_store import PermitServer
+from tradetui.exchange.rate_limit.quota import COOLING_S
+from tradetui.storage.postgres.errors import StoreRefused
+from tradetui.storage.postgres.server import PostgresServer
+
+KEYS = ["account|a", "ip:office:host"]
+HOLD_S = 5.0
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+# What the store does, in memory and in PostgreSQL
+
+
+class Tables(Protocol):
+    """The tables of one account with three machines: a and b with shares, c without, behind one address."""
+
+    async def call(self, function: str, *arguments: Any) -> list[dict[str, Any]]: ...
+
+    async def age(self, session: str, seconds: float) -> None:
+        """Have a session seen so long ago."""
+
+
+class TablesInMemory:
+    def __init__(self) -> None:
+        self.quotas = MemoryQuotas({"a": 0.5, "b": 0.2, "c": 0.25})
+
+    async def call(self, function: str, *arguments: Any) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = getattr(self.quotas, function)(*arguments)
+        return rows
+
+    async def age(self, session: str, seconds: float) -> None:
+        for (machine, of_session), (egress, at) in list(self.quotas.last_writes.items()):
+            if of_session == session:
+                self.quotas.last_writes[machine, of_session] = egress, at - seconds
+
+
+class TablesInPostgres:
+    def __init__(self, database: StoreDatabase, server: PostgresServer) -> None:
+        self.database = database
+        self.server = server
+
+    async def call(self, function: str, *arguments: Any) -> list[dict[str, Any]]:
+        return await self.server.call(function, *arguments)
+
+    async def age(self, session: str, seconds: float) -> None:
+        self.database.sql(
+            f"update tradetui.permit_session set seen_at = seen_at - interval '{seconds} s' where session = '{session}'"
+        )
+
+
+async def joined(database: StoreDatabase, person: str = "anna", **shares: float | None) -> PostgresServer:
+    server = PostgresServer(database.conninfo(person))
+    await server.open()
+    for machine, share in shares.items():
+        await server.call("join_account", "account", "https://exchange.example", "live", "1", machine, share)
+    return server
+
+
+@pytest.fixture(params=["memory", "postgres"])
+async def tables(request: pytest.FixtureRequest) -> AsyncIterator[Tables]:
+    if request.param == "memory":
+        yield TablesInMemory()
+        return
+    database: StoreDatabase = request.getfixturevalue("store_database")
+    server = await joined(database, a=0.5, b=0.2, c=None)
+    yield TablesInPostgres(database, server)
+    await server.aclose()
+
+
+async def read(tables: Tables, machine: str = "a") -> list[dict[str, Any]]:
+    return await tables.call("read_quotas", "account", machine, "office", KEYS)
+
+
+async def write(
+    tables: Tables, state: str, versions: Sequence[int] = (0, 0), machine: str = "a", **other: Any
+) -> list[dict[str, Any]]:
+    """Write one state for both keys, sent just now and with the shares of now, if `other` names no others."""
+    [newest, *_] = await read(tables, machine)
+    newest |= other
+    arguments = (newest["now_epoch_s"], newest["share"], newest["address_share"], KEYS, list(versions), [state, state])
+    return await tables.call("write_quotas", "account", machine, "office", f"session {machine}", *arguments)
+
+
+def states(rows: Sequence[dict[str, Any]]) -> dict[str, tuple[int, str | None]]:
+    return {row["key"]: (row["version"], row["state"]) for row in rows if row["key"] is not None}
+
+
+async def test_all_states_are_written_or_none_if_another_was_faster(tables: Tables) -> None:
+    assert (await write(tables, "first"))[0]["is_written"]
+    late = await write(tables, "second", versions=(1, 0), machine="b")
+    assert not late[0]["is_written"]
+    assert states(late) == {key: (1, "first") for key in KEYS} == states(await read(tables))
+    assert (await write(tables, "second", versions=(1, 1), machine="b"))[0]["is_written"]
+    assert states(await read(tables)) == {key: (2, "second") for key in KEYS}
+
+
+async def test_what_changes_nothing_hinders_nobody(tables: Tables) -> None:
+    await write(tables, "same")
+    assert (await write(tables, "same", versions=(1, 1)))[0]["is_written"]
+    assert (await write(tables, "new", versions=(1, 1), machine="b"))[0]["is_written"]
+
+
+async def test_a_call_whose_sender_has_given_it_up_is_not_carried_out(tables: Tables) -> None:
+    [newest, *_] = await read(tables)
+    rows = await write(tables, "late", now_epoch_s=newest["now_epoch_s"] - 2.6)
+    assert not rows[0]["is_written"]
+    assert states(await read(tables)) == dict.fromkeys(KEYS, (0, None))
+
+
+async def test_the_share_of_a_lost_session_is_kept_until_it_is_seen_or_ended(tables: Tables) -> None:
+    async def shares() -> tuple[float, float]:
+        [row, *_] = await read(tables, "b")
+        return round(row["share"], 9), round(row["address_share"], 9)
+
+    await write(tables, "1")
+    await write(tables, "2", versions=(1, 1), machine="c")
+    assert await shares() == (0.95, 1)
+    await tables.age("session a", 4)
+    assert await shares() == (0.45, 0.5)
+    stale = await write(tables, "3", versions=(2, 2), machine="b", share=0.95)
+    assert not stale[0]["is_written"], "computed with the shares of before"
+    assert stale[0]["lost"] == [] and (await read(tables, "a"))[0]["lost"] == ["session a"]
+    await write(tables, "4", versions=(2, 2))
+    assert await shares() == (0.95, 1)
+    await tables.age("session a", 4)
+    await tables.call("end_permit_session", "account", "a", "session a")
+    assert await shares() == (0.95, 1)
+    await tables.age("session c", 3_700)
+    assert await shares() == (0.95, 1), "for an hour"
+
+
+async def test_only_machines_that_joined_count_in_the_store(tables: Tables) -> None:
+    with pytest.raises(StoreRefused, match="has not joined"):
+        await tables.call("read_quotas", "account", "nobody", "office", KEYS)
+
+
+async def test_a_viewer_counts_too_but_nothing_of_other_accounts(store_database: StoreDatabase) -> None:
+    server = await joined(store_database, "vera", a=None)
+    assert (await server.call("read_quotas", "account", "a", "office", KEYS))[0]["share"] == 0.25
+    for key in ("other|a", "ip:home:host"):
+        with pytest.raises(StoreRefused, match="of another account or address"):
+            await server.call("read_quotas", "account", "a", "office", [key])
+    with pytest.raises(StoreRefused):
+        await server.call("quota_rows", "account", "office", "a", KEYS, True)
+    await server.aclose()
+
+
+async def test_a_crash_of_the_server_is_known_from_the_empty_table(store_database: StoreDatabase) -> None:
+    server = await joined(store_database, a=0.5)
+    tables = TablesInPostgres(store_database, server)
+    await write(tables, "before")
+    store_database.cluster.stop(signal.SIGQUIT)
+    store_database.cluster.start()
+    await server.aclose()
+    server = await joined(store_database, a=0.5)
+    [row, *_] = rows = await read(TablesInPostgres(store_database, server))
+    assert row["now_epoch_s"] - 5 < row["since_epoch_s"] <= row["now_epoch_s"]
+    assert states(rows) == dict.fromkeys(KEYS, (0, None))
+    assert (await read(TablesInPostgres(store_database, server)))[0]["since_epoch_s"] == row["since_epoch_s"]
+    await server.aclose()
+
+
+# What a machine does without the store
+
+
+class Desks:
+    """Machines on one account that count in one store, and when their calls arrive at the exchange."""
+
+    def __init__(self, directory: Path, seed: int = 1, **shares: float) -> None:
+        self.chance = random.Random(seed)
+        self.quotas = MemoryQuotas(shares)
+        self.arrivals: list[tuple[float, str]] = []
+        self.connections: dict[str, MemoryConnection] = {}
+        self.budgets: dict[str, Budget] = {}
+        for machine, share in shares.items():
+            connection = self.connections[machine] = MemoryConnection(self.quotas, self.chance)
+            shared = PermitServer(cast(Any, connection), machine, "office", share)
+            self.budgets[machine] = Budget(
+                directory / machine,
+                "account",
+                host="host",
+                clock=LoopClock(0),
+                random=random.Random(f"{seed}/{machine}"),
+                inline=True,
+                shared=shared,
+            )
+
+    async def call(self, machine: str, per_second: int = 20, slowest_s: float = 0.2) -> None:
+        held = await self.budgets[machine].acquire(limited(per_second), Priority.INTERACTIVE, hold_s=HOLD_S)
+        there_s = self.chance.uniform(0, slowest_s)
+        self.arrivals.append((now() + there_s, machine))
+        await asyncio.sleep(there_s + self.chance.uniform(0, slowest_s))
+        held.replied()
+
+    async def call_on(self, machine: str, until: float, per_second: int = 20) -> None:
+        async def caller() -> None:
+            while now() < until:
+                try:
+                    async with asyncio.timeout_at(until):
+                        await self.call(machine, per_second)
+                except TimeoutError:
+                    return
+                except RateLimited:
+                    await asyncio.sleep(1)
+
+        await asyncio.gather(*(caller() for _ in range(per_second + 2)))
+
+    def rate(self, machine: str, since: float, until: float) -> float:
+        return sum(who == machine and since <= at < until for at, who in self.arrivals) / (until - since)
+
+    @property
+    def most(self) -> int:
+        return most_in_one_second(at for at, _ in self.arrivals)
+
+    async def aclose(self) -> None:
+        for budget in self.budgets.values():
+            await budget.aclose()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_machine_cut_off_goes_on_with_its_share_and_the_others_leave_it_to_it(
+    seed: int, tmp_path: Path
+) -> None:
+    desks = Desks(tmp_path, seed, a=0.25, b=0.75)
+
+    async def cut_and_mend() -> None:
+        await asyncio.sleep(10 + desks.chance.random())
+        desks.connections["a"].cut()
+        await asyncio.sleep(50)
+        desks.connections["a"].mend()
+
+    await asyncio.gather(desks.call_on("a", 100), desks.call_on("b", 100), cut_and_mend())
+    assert desks.most <= 20, f"seed {seed}"
+    assert desks.rate("a", 12, 18) == 0, "the others may still make use of all"
+    assert 0.8 * 5 / 1.2 < desks.rate("a", 30, 60) <= 5
+    assert 0.8 * 15 / 1.2 < desks.rate("b", 30, 60) <= 15
+    assert desks.rate("a", 70, 100) > 5, "it has its turn among all again"
+    assert desks.rate("a", 70, 100) + desks.rate("b", 70, 100) > 0.85 * 20 / 1.2
+    await desks.aclose()
+    assert not desks.quotas.last_writes
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_is_cut_mended_or_crashes_no_second_holds_more_than_the_limit(seed: int, tmp_path: Path) -> None:
+    desks = Desks(tmp_path, seed, a=0.3, b=0.3, c=0.4)
+
+    async def trouble(machine: str) -> None:
+        while now() < 170:
+            await asyncio.sleep(desks.chance.expovariate(1 / 25))
+            desks.connections[machine].cut()
+            await asyncio.sleep(desks.chance.choice([0.5, 4, 20, 60]))
+            desks.connections[machine].mend()
+
+    async def crash() -> None:
+        for _ in range(2):
+            await asyncio.sleep(desks.chance.uniform(20, 60))
+            for connection in desks.connections.values():
+                connection.cut()
+            desks.quotas.crash()
+            await asyncio.sleep(desks.chance.uniform(0.2, 40))
+            desks.quotas.since_s = desks.quotas.now_s()
+            for connection in desks.connections.values():
+                connection.mend()
+
+    troubles = [asyncio.create_task(trouble(machine)) for machine in desks.budgets]
+    troubles.append(asyncio.create_task(crash()))
+    await asyncio.gather(*(desks.call_on(machine, 240, per_second=10) for machine in desks.budgets))
+    await asyncio.gather(*troubles)
+    assert desks.most <= 10, f"seed {seed}"
+    assert len(desks.arrivals) > 300
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+async def test_after_a_crash_of_the_server_no_permit_is_given_until_calls_under_way_have_ended(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=0.5, b=0.5)
+    await desks.call("a")
+    desks.quotas.crash()
+    begun = now()
+    await desks.call("b")
+    assert HOLD_S + COOLING_S < desks.arrivals[-1][0] - begun < HOLD_S + COOLING_S + 4
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+async def test_an_account_that_has_not_joined_is_counted_here_until_it_has(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=0.5)
+    desks.quotas.account = "another"
+    held = [await desks.budgets["a"].acquire(limited(4), Priority.INTERACTIVE) for _ in range(2)]
+    assert now() < 1
+    waiting = asyncio.create_task(desks.budgets["a"].acquire(limited(4), Priority.INTERACTIVE))
+    await asyncio.sleep(2)
+    assert not waiting.done(), "within its share"
+    desks.quotas.account = "account"
+    for permit in held:
+        permit.replied()
+    (await waiting).replied()
+    await asyncio.sleep(10)
+    (await desks.budgets["a"].acquire(limited(4), Priority.INTERACTIVE)).replied()
+    assert desks.quotas.states
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+async def test_a_call_whose_answer_was_lost_gives_no_permit(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=0.5)
+    await desks.call("a")
+    asyncio.get_running_loop().call_later(0.0015, desks.connections["a"].cut)
+    waiting = asyncio.create_task(desks.call("a"))
+    await asyncio.sleep(3)
+    assert not waiting.done()
+    desks.connections["a"].mend()
+    await waiting
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+async def test_machines_behind_one_address_stay_within_its_minute_whether_the_store_is_there_or_not(
+    tmp_path: Path,
+) -> None:
+    desks = Desks(tmp_path, a=0.5, b=0.5)
+    for budget in desks.budgets.values():
+        budget._address_quota = budget._address_quota.of_share(0.05)
+
+    async def cut_and_mend() -> None:
+        await asyncio.sleep(70)
+        for connection in desks.connections.values():
+            connection.cut()
+        await asyncio.sleep(100)
+        for connection in desks.connections.values():
+            connection.mend()
+
+    await asyncio.gather(*(desks.call_on(machine, 300) for machine in desks.budgets), cut_and_mend())
+    calls = [at for at, _ in desks.arrivals]
+    assert most_in(calls, 60.0) <= 300
+    assert most_in((at for at in calls if at < 70), 60.0) > 200
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("step_s", [-30.0, 30.0])
+async def test_a_step_of_the_stores_clock_stops_nothing_for_longer_than_the_step(step_s: float, tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=0.5, b=0.5)
+
+    async def step() -> None:
+        await asyncio.sleep(20)
+        desks.quotas.clock_step_s = step_s
+
+    await asyncio.gather(*(desks.call_on(machine, 90) for machine in desks.budgets), step())
+    assert desks.rate("a", 60, 90) > 5 and desks.rate("b", 60, 90) > 5
+    assert desks.quotas.now_s() > START_S
+    await desks.aclose()
+
+
+# Real processes on the real server
+
+_PROCESS = textwrap.dedent("""
+    import asyncio, json, sys, time
+    from pathlib import Path
+    from tests.exchange.limited_endpoints import limited
+    from tradetui.exchange.rate_limit.budget import Budget, Priority
+    from tradetui.exchange.rate_limit.permits_in_store import PermitServer
+    from tradetui.storage.postgres.server import PostgresServer
+
+    async def main(conninfo, machine, directory, seconds):
+        shared = PermitServer(PostgresServer(conninfo), machine, "office", 0.5)
+        budget, endpoint, sent = Budget(Path(directory), "account", host="host", shared=shared), limited(10), []
+
+        async def caller():
+            while True:
+                held = await budget.acquire(endpoint, Priority.INTERACTIVE, hold_s=30)
+                sent.append(time.monotonic())
+                await asyncio.sleep(0.05)
+                held.replied()
+
+        first = await budget.acquire(limited(10, name="first"), Priority.INTERACTIVE)
+        first.replied()
+        print("begun", flush=True)
+        callers = [asyncio.create_task(caller()) for _ in range(8)]
+        await asyncio.sleep(seconds)
+        for task in callers:
+            task.cancel()
+        await asyncio.wait(callers)
+        await budget.aclose()
+        print(json.dumps(sent), flush=True)
+
+    asyncio.run(main(*sys.argv[1:4], float(sys.argv[4])))
+""")
+
+
+def process(conninfo: str, machine: str, directory: Path, seconds: float) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", _PROCESS, conninfo, machine, str(directory), str(seconds)]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."})
+
+
+async def test_four_processes_on_two_machines_use_the_limit_and_never_more(
+    tmp_path: Path, store_database: StoreDatabase
+) -> None:
+    await (await joined(store_database, a=0.5, b=0.5)).aclose()
+    seconds = 8.0
+    processes = [process(store_database.conninfo(), machine, tmp_path / machine, seconds) for machine in "aabb"]
+    answers = [running.communicate()[0].splitlines() for running in processes]
+    sent: list[list[float]] = [json.loads(lines[-1]) for lines in answers]
+    moments = sorted(moment for of_process in sent for moment in of_process)
+    assert most_in_one_second(moments) <= 10
+    assert all(sent), "each has its part"
+    assert len(moments) >= 0.8 * 10 / 1.05 * seconds
+    assert store_database.sql("select count(*) from tradetui.permit_session") == [(0,)]
+
+
+async def test_what_a_killed_process_held_is_free_at_once_for_others_of_its_machine(
+    tmp_path: Path, store_database: StoreDatabase
+) -> None:
+    server = await joined(store_database, a=0.5, b=0.5)
+    killed = process(store_database.conninfo(), "a", tmp_path / "a", 60)
+    assert killed.stdout is not None
+    assert killed.stdout.readline() == "begun\n"
+    await asyncio.sleep(0.5)
+    killed.kill()
+    killed.wait()
+    budget = Budget(tmp_path / "a", "account", host="host", shared=PermitServer(server, "a", "office", 0.5))
+    async with asyncio.timeout(10):
+        for _ in range(10):
+            (await budget.acquire(limited(10), Priority.INTERACTIVE, hold_s=30)).unused()
+        while store_database.sql("select count(*) from tradetui.permit_session") != [(1,)]:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    await budget.aclose()
+    await server.aclose()

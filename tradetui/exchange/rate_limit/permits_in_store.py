@@ -1,0 +1,440 @@
+"""The permits of several machines, counted together in the store that they share.
+
+The rules are those of `quota`. The store keeps only their states, each with a version. A machine computes with the
+states that it read last and writes the new ones. If anybody else has written meanwhile, it computes again with theirs.
+So no client holds a row of the store longer than one call takes there.
+
+A machine without the store counts by itself, within its own share of the limits. The others leave that share to it once
+its program has written nothing for 3 s. It begins when their calls of before have ended. Once the store is back, it
+first waits for the end of its own calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from math import ceil
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar
+
+from tradetui.exchange.clock import Clock
+from tradetui.exchange.rate_limit.permit_store import (
+    Claim,
+    EndpointState,
+    MemoryPermits,
+    PermitRequest,
+    PermitUse,
+    StoreHeld,
+    StoreUnusable,
+    UseEnd,
+    WrittenPermits,
+)
+from tradetui.exchange.rate_limit.quota import COOLING_S, AddressCalls, AddressQuota
+from tradetui.storage.boot_id import boot_id
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+
+if TYPE_CHECKING:
+    from tradetui.storage.postgres.server import PostgresServer
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+_log = logging.getLogger(__name__)
+
+MACHINE_SHARE: Final = 0.25
+"""A machine's share of the limits if its profile names none; the schema has the same number."""
+_LOST_AFTER_S: Final = 3.0
+"""The store keeps the share of a program that has written nothing for so long."""
+_DEADLINE_S: Final = 1.2
+_EXECUTED_BY_S: Final = 2.5
+"""The store refuses a call that was sent longer ago, so none is carried out after its sender began to count alone."""
+_BEAT_S: Final = 1.0
+"""A program without calls writes this often, so that it is not counted as lost."""
+_FRESH_S: Final = 2.0
+"""What was read longer ago is read again before it is used."""
+_LOOK_S: Final = 0.2
+"""How soon a call that cannot be served is tried again."""
+_REFUSED_S: Final = 5.0
+"""How long a refusal is believed: the account has not joined the store, or the schema is another one."""
+_MOST_TRIES: Final = 30
+_LONGEST_JITTER_S: Final = 0.02
+_CLOCK_DRIFT: Final = 0.001
+"""The clocks of server and machine may run at rates that differ by so much."""
+_COUNTED_S: Final = 62.0
+"""For how long calls count for the address."""
+
+
+class PermitServer(NamedTuple):
+    """Where the permits are kept and whose they are: the connection, and the names of account, machine and address."""
+
+    server: PostgresServer
+    machine: str
+    egress: str
+    share: float = MACHINE_SHARE
+
+
+class _Job(NamedTuple):
+    """Work on the states of some keys; `unserved` is its result if the store cannot be used."""
+
+    keys: tuple[str, ...]
+    work: Callable[[], Any]
+    done: asyncio.Future[Any]
+    unserved: Any
+    is_end: bool
+
+
+class _ServerTime:
+    """Bounds of the server's time, in its seconds since 1970, from this machine's monotonic clock.
+
+    A reply was written after its call was sent and before it was received.
+    """
+
+    def __init__(self) -> None:
+        self._server_s = 0.0
+        self._sent = self.received = -1e9
+
+    def note(self, server_s: float, sent: float, received: float) -> None:
+        self._server_s, self._sent, self.received = server_s, sent, received
+
+    def at_least(self, moment: float) -> float:
+        elapsed = moment - self.received
+        return self._server_s + elapsed - _CLOCK_DRIFT * abs(elapsed)
+
+    def at_most(self, moment: float) -> float:
+        elapsed = moment - self._sent
+        return self._server_s + elapsed + _CLOCK_DRIFT * abs(elapsed)
+
+    def latest_moment(self, server_s: float) -> float:
+        """Return the moment of this machine by which it is certainly so late there."""
+        left_s = server_s - self._server_s
+        return self.received + left_s + _CLOCK_DRIFT * abs(left_s)
+
+
+class StorePermits(WrittenPermits):
+    """Permits of all machines on an account, or of this machine alone while the store cannot be used.
+
+    `local` counts them meanwhile. All times inside are the server's seconds since 1970: a moment of this machine counts
+    as the earliest that it may be when a permit is claimed, and as the latest when one ends.
+    """
+
+    def __init__(self, shared: PermitServer, local: MemoryPermits, account: str, clock: Clock, random: Random) -> None:
+        super().__init__(clock, Random(random.getrandbits(64)))
+        self._server = shared.server
+        self._local = local
+        self._account, self._machine, self._egress = account, shared.machine, shared.egress
+        self._own_share = shared.share
+        self._process_prefix = f"{shared.machine}:{boot_id()}:"
+        self.owner = self._process_prefix + (local.owner or f"{random.getrandbits(48):x}")
+        self._time = _ServerTime()
+        self._rows: dict[str, tuple[int, str | None]] = {}
+        self._changed: dict[str, str] = {}
+        self._shares = (0.0, 0.0)
+        self._since = 0.0
+        self._is_in_store = False
+        self._lost_at: float | None = None
+        self._is_refused = False
+        self._is_serving = False
+        self._ask_again_at = 0.0
+        self._local_ends: dict[str, float] = {}
+        self._local_arrivals: list[tuple[str, float]] = []
+        self._jobs: list[_Job] = []
+        self._has_jobs = asyncio.Event()
+        self._now_s = 0.0
+        self._writing = asyncio.create_task(self._write_on(), name="permits in store")
+
+    @property
+    def share(self) -> float:
+        """The share of the limits that counts now: of all machines together, or of this one alone."""
+        return self._shares[0] if self._is_in_store else self._own_share
+
+    def claim(self, request: PermitRequest) -> asyncio.Future[Claim]:
+        now = self._clock.monotonic()
+        if self._can_be_reached or self._is_serving:
+            wait_s = self._local_calls_end(now) - now
+            return self._run(self._claim, self._in_store(request), now) if wait_s <= 0 else _done(_later(wait_s))
+        self._note_loss(now)
+        if self._lost_at is not None:
+            longest_s = 2 * request.window_s + request.hold_s + COOLING_S
+            wait_s = self._lost_at + _EXECUTED_BY_S + _LOST_AFTER_S + longest_s - now
+            if wait_s > 0:
+                return _done(_later(wait_s))
+        return self._claim_alone(request)
+
+    def end_use(self, use: PermitUse, end: UseEnd) -> asyncio.Future[EndpointState]:
+        if use.name not in self._local_ends:
+            if use.request.key.startswith((f"{self._account}|", f"{use.request.address}|")):
+                return super().end_use(use, end)
+            return _done(EndpointState())  # of an account that this turned out not to be
+        now = self._clock.monotonic()
+        self._local_ends[use.name] = now + end.cools_s
+        if end.arrives_in_s is not None:
+            arrival = (self._address(use.request.address), now + end.arrives_in_s)
+            counted = (call for call in self._local_arrivals if call[1] > now - _COUNTED_S)
+            self._local_arrivals = [*counted, arrival]
+        return self._local.end_use(use, end)
+
+    def rename_account(self, before: str, after: str) -> asyncio.Future[None]:
+        """Count for another account from now on; only calls that were counted here are counted for it too."""
+        self._account, self._is_in_store, self._lost_at, self._is_refused = after, False, None, False
+        self._rows.clear()
+        self._jobs = [job for job in self._jobs if not job.is_end]
+        return self._local.rename_account(before, after)
+
+    async def aclose(self) -> None:
+        self._writing.cancel()
+        await asyncio.wait({self._writing})
+        if self._is_in_store and self._can_be_reached:
+            with suppress(StoreAway, StoreRefused, StoreHeld):
+                await self._committed(self._jobs)
+                await self._server.call(
+                    "end_permit_session", self._account, self._machine, self.owner, deadline_s=_DEADLINE_S
+                )
+        for job in self._jobs:
+            _set(job.done, job.unserved)
+        await self._server.aclose()
+        await self._local.aclose()
+
+    def has_ended(self, owner: str) -> bool:
+        is_of_this_machine = owner.startswith(self._process_prefix)
+        return is_of_this_machine and self._local.has_ended(owner.removeprefix(self._process_prefix))
+
+    # Alone
+
+    def _claim_alone(self, request: PermitRequest) -> asyncio.Future[Claim]:
+        alone = request._replace(
+            limit=_part(request.whole_limit, self._own_share),
+            address_quota=_part_of_address(request.address_quota, self._own_share),
+        )
+        claim = self._local.claim(alone)
+        if claim.done() and claim.exception() is None:
+            self._note_local(claim.result())
+            return claim
+        return asyncio.ensure_future(self._claimed_alone(claim))
+
+    async def _claimed_alone(self, claim: asyncio.Future[Claim]) -> Claim:
+        try:
+            result = await claim
+        except StoreUnusable as failure:
+            _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
+            self._local = MemoryPermits(self._clock, self._random)
+            raise StoreHeld(str(failure)) from None
+        self._note_local(result)
+        return result
+
+    def _note_local(self, claim: Claim) -> None:
+        if (use := claim.use) is not None:
+            longest_s = use.request.hold_s + use.request.beyond_second_s + COOLING_S
+            self._local_ends[use.name] = self._clock.monotonic() + claim.wait_s + longest_s
+
+    @property
+    def _can_be_reached(self) -> bool:
+        return self._server.away_since is None and not self._is_refused
+
+    def _local_calls_end(self, now: float) -> float:
+        """Return when the last call of those that were counted here alone has ended."""
+        self._local_ends = {name: ends for name, ends in self._local_ends.items() if ends > now}
+        return max(self._local_ends.values(), default=now)
+
+    def _note_loss(self, now: float) -> None:
+        if not self._is_in_store:
+            return
+        self._is_in_store, self._lost_at = False, now
+        prefix = self._address("")
+        for address in [key for key in self._rows if key.startswith(prefix) and "|" not in key]:
+            # Of the calls of the last minute each machine counts its share, so that all do not begin with none.
+            calls = Counter[int]()
+            for second, count in super()._calls(address).by_second.items():
+                calls[int(self._time.latest_moment(second)) + 1] += ceil(count * self._own_share)
+            self._local.count_at_least(address.removeprefix(prefix), calls).add_done_callback(_ignore_failure)
+        self._rows.clear()
+
+    # In the store
+
+    def _run(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[Result]:
+        """Do work on the newest states with the next call to the store, together with all other work until then."""
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        subject: Any = args[0]
+        if isinstance(subject, PermitUse):
+            job = _Job((subject.request.key,), partial(work, *args, **kwargs), done, EndpointState(), True)
+        else:
+            job = _Job((subject.key, subject.address), partial(work, *args, **kwargs), done, _later(_LOOK_S), False)
+        self._jobs.append(job)
+        self._has_jobs.set()
+        return done
+
+    async def _write_on(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_BEAT_S):
+                    await self._has_jobs.wait()
+            self._has_jobs.clear()
+            now = self._clock.monotonic()
+            if self._is_refused and self._server.away_since is None and now >= self._ask_again_at:
+                await self._ask_again()
+            jobs, self._jobs = self._jobs, []
+            if not self._can_be_reached or self._local_calls_end(now) > now:
+                self._fail(jobs)
+            elif jobs or self._is_in_store:
+                self._is_serving = True
+                await self._serve(jobs)
+                self._is_serving = False
+
+    async def _ask_again(self) -> None:
+        """See whether the store still refuses; calls are counted here until it does not."""
+        self._ask_again_at = self._clock.monotonic() + _REFUSED_S
+        with suppress(StoreAway, StoreRefused):
+            await self._call("read_quotas", self._account, self._machine, self._egress, [])
+            self._is_refused = False
+
+    async def _serve(self, jobs: list[_Job]) -> None:
+        try:
+            results = await self._committed(jobs)
+        except StoreHeld:
+            self._fail(jobs)
+        except (StoreAway, StoreRefused) as failure:
+            self._note_loss(self._clock.monotonic())
+            if isinstance(failure, StoreRefused):
+                _log.warning("the store counts no calls for this account: %s", failure.message)
+                self._is_refused, self._ask_again_at = True, self._clock.monotonic() + _REFUSED_S
+            else:  # it may have been carried out
+                self._lost_at = self._clock.monotonic()
+            self._rows.clear()
+            self._fail(jobs)
+        else:
+            self._is_in_store, self._lost_at = True, None
+            for job, result in zip(jobs, results, strict=True):
+                _set(job.done, result)
+
+    def _fail(self, jobs: list[_Job]) -> None:
+        """Say that the store cannot be used now; the ends of calls are written when it can be used again."""
+        self._jobs = [job for job in jobs if job.is_end] + self._jobs
+        for job in jobs:
+            _set(job.done, job.unserved)
+
+    async def _committed(self, jobs: Sequence[_Job]) -> list[Any]:
+        """Return the results of all work once its states are written; raises StoreAway, StoreRefused, StoreHeld."""
+        keys = list(dict.fromkeys(key for job in jobs for key in job.keys))
+        is_old = self._clock.monotonic() - self._time.received > _FRESH_S
+        if is_old or not self._rows.keys() >= set(keys):
+            await self._call("read_quotas", self._account, self._machine, self._egress, keys)
+        ended = list(self._ended)
+        for attempt in range(_MOST_TRIES):
+            self._forget()
+            self._changed.clear()
+            self._now_s = self._time.at_least(self._clock.monotonic())
+            results = [job.work() for job in jobs]
+            ended_now, self._ended = self._ended, list(ended)
+            if await self._write_states():
+                self._ended = ended_now
+                self._local_arrivals = [call for call in self._local_arrivals if call[0] not in self._changed]
+                later_s = self._time.at_least(self._clock.monotonic()) - self._now_s
+                return [_after(result, later_s) for result in results]
+            await asyncio.sleep(self._random.uniform(0, min(_LONGEST_JITTER_S, 0.001 * attempt)))
+        raise StoreHeld(f"others have written {_MOST_TRIES} times meanwhile")
+
+    async def _write_states(self) -> bool:
+        keys = sorted(self._changed)
+        return await self._call(
+            "write_quotas",
+            self._account,
+            self._machine,
+            self._egress,
+            self.owner,
+            self._time.at_most(self._clock.monotonic()),
+            *self._shares,
+            keys,
+            [self._rows[key][0] for key in keys],
+            [self._changed[key] for key in keys],
+        )
+
+    async def _call(self, function: str, *arguments: object) -> bool:
+        """Call a function on the states and take in what it answers; return whether the states were written."""
+        sent = self._clock.monotonic()
+        rows = await self._server.call(function, *arguments, deadline_s=_DEADLINE_S)
+        self._time.note(rows[0]["now_epoch_s"], sent, self._clock.monotonic())
+        self._shares = rows[0]["share"], rows[0]["address_share"]
+        self._since = rows[0]["since_epoch_s"]
+        is_written = bool(rows[0]["is_written"])
+        for row in rows:
+            if (key := row["key"]) is not None:
+                self._rows[key] = row["version"], self._changed[key] if is_written else row["state"] or None
+        for owner in rows[0]["lost"]:
+            if self.has_ended(owner):
+                await self._server.call("end_permit_session", self._account, self._machine, owner)
+        return is_written
+
+    def _in_store(self, request: PermitRequest) -> PermitRequest:
+        key = request.key.replace(f"ip:{request.address}|", f"{self._address(request.address)}|", 1)
+        return request._replace(key=key, address=self._address(request.address))
+
+    def _address(self, host: str) -> str:
+        return f"ip:{self._egress}:{host}"
+
+    def _claim(self, request: PermitRequest, now: float) -> Claim:
+        free_in_s = self._since + 2 * request.window_s + request.hold_s + COOLING_S - self._now_s
+        if free_in_s > 0:  # the server has forgotten which calls are under way
+            return _later(free_in_s)
+        share, address_share = self._shares
+        of_address = request.key.startswith(f"{request.address}|")
+        together = request._replace(
+            limit=_part(request.whole_limit, address_share if of_address else share),
+            address_quota=_part_of_address(request.address_quota, address_share),
+        )
+        return super()._claim(together, self._now_s)
+
+    def _end(self, use: PermitUse, end: UseEnd, now: float) -> EndpointState:
+        return super()._end(use, end, self._time.at_most(now))
+
+    def _calls(self, address: str) -> AddressCalls:
+        is_first = address not in self._addresses
+        calls = super()._calls(address)
+        if is_first:  # the calls of the last minute that were counted here alone
+            for of_address, arrived_by in self._local_arrivals:
+                if of_address == address:
+                    calls.add(self._time.at_most(arrived_by))
+        return calls
+
+    def _read(self, kind: str, key: str) -> str | None:
+        return self._rows[key][1]
+
+    def _write(self, kind: str, key: str, state: str) -> None:
+        self._changed[key] = state
+
+
+def _part(limit: int, share: float) -> int:
+    """Return a share of a limit, at least one call."""
+    return max(1, int(limit * share + 1e-9))
+
+
+def _part_of_address(quota: AddressQuota, share: float) -> AddressQuota:
+    return replace(quota, per_minute=_part(quota.per_minute, share))
+
+
+def _later(wait_s: float) -> Claim:
+    return Claim(None, min(wait_s, _LOOK_S), EndpointState())
+
+
+def _after(result: Any, later_s: float) -> Any:
+    """Return a result as of so many seconds later."""
+    return result._replace(wait_s=max(0.0, result.wait_s - later_s)) if isinstance(result, Claim) else result
+
+
+def _done(result: Result) -> asyncio.Future[Result]:
+    done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+    done.set_result(result)
+    return done
+
+
+def _ignore_failure(done: asyncio.Future[None]) -> None:
+    if not done.cancelled():
+        done.exception()  # the next claim fails in the same way, and says so
+
+
+def _set(done: asyncio.Future[Any], result: Any) -> None:
+    if not done.done():
+        done.set_result(result)
