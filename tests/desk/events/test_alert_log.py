@@ -162,7 +162,7 @@ class Session:
         self.alerts = Alerts(settings, clock, InlineDisk(), name, lambda: None)
         self.alerts.delivery.desktop = lambda sentence: self.delivered.append((sentence, clock.monotonic()))
         self.alerts.subscribe(self.shown.append)
-        self.alerts.delivery.subscribe_failures(self.failures.append)
+        self.alerts.delivery.subscribe(self.failures.append)
 
     async def run(self, json_text: str) -> None:
         """Stands for the command."""

@@ -33,8 +33,6 @@ class Publisher:
         self.listeners.append(listener)
         return lambda: self.listeners.remove(listener)
 
-    subscribe_failures = subscribe
-
     def publish(self, event: str) -> None:
         for listener in self.listeners:
             listener(event)

@@ -29,6 +29,7 @@ from tradetui.desk.events.thresholds import ThresholdDetector, sentence_at_level
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.feed import Snapshot
 from tradetui.desk.feeds.polling.session_health import LinkState
+from tradetui.desk.publisher import Publisher
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column, time_column
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -59,8 +60,10 @@ class Foretold(NamedTuple):
     fires_at_once: bool = False
 
 
-class Alerts:
-    """The alerts of one session. It has no task: it works when the desk calls it, or when a timer is due.
+class Alerts(Publisher[Alert]):
+    """The alerts of one session; those that are not silenced are published.
+
+    It has no task: it works when the desk calls it, or when a timer is due.
 
     `unseen` counts the alerts shown since their list was last opened, `newest` is the last one. `rules` are those in
     force: the profile's and those made on the screen.
@@ -80,6 +83,7 @@ class Alerts:
         `read_triggers` makes the trigger orders be read soon. Without a `market`, prices are the marks of held
         positions.
         """
+        super().__init__()
         self.settings = settings
         self.delivery = AlertDelivery(settings, clock, disk, owner)
         self.unseen = 0
@@ -93,7 +97,6 @@ class Alerts:
         self._detector = AlertDetector() if market is None else AlertDetector(market.precision_of)
         self._thresholds = ThresholdDetector(())
         self._trigger_reads = FrequencyLimit(1, TRIGGERS_AGAIN_S, clock)
-        self._listeners: list[Callable[[Alert], None]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
         self._waiting_symbols: set[str] = set()
@@ -120,11 +123,6 @@ class Alerts:
         self.rules = with_made(self.settings.rules, choices.made)
         self.choices = choices._replace(made=tuple(rule for rule in choices.made if rule in self.rules))
         self._thresholds.use_conditions(rule.condition for rule in self.rules)
-
-    def subscribe(self, listener: Callable[[Alert], None]) -> Callable[[], None]:
-        """Call the listener for every alert that is not silenced; return a function that unsubscribes it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     async def attach(self, archive: Archive) -> None:
         """Use the archive shared by the account's sessions, and the silenced rules."""
@@ -288,8 +286,7 @@ class Alerts:
         if alert.channels:
             self.newest = alert
             self.unseen += 1
-            for listener in tuple(self._listeners):
-                listener(alert)
+            self._tell(alert)
         self.delivery.begin(alert, lambda: self._sounding(alert.event))
 
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:

@@ -20,6 +20,7 @@ from io import FileIO
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
 
 from tradetui.desk.events.rules import Alert, AlertSettings, Channel, one_sentence
+from tradetui.desk.publisher import Publisher
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock, Moment
@@ -327,14 +328,15 @@ class FrequencyLimit:
         return True
 
 
-class AlertDelivery:
-    """Delivers a session's alerts outside its screen.
+class AlertDelivery(Publisher[str]):
+    """Delivers a session's alerts outside its screen, and publishes a sentence about each failure.
 
     `desktop` shows a sentence outside the program, if the terminal supports that; `account` is the account's name, once
     known.
     """
 
     def __init__(self, settings: AlertSettings, clock: Clock, disk: Disk, owner: str) -> None:
+        super().__init__()
         self.desktop: Callable[[str], None] | None = None
         self.account = ""
         self._settings = settings
@@ -345,14 +347,8 @@ class AlertDelivery:
         self._limit_notices = FrequencyLimit(1, LIMIT_NOTICE_EVERY_S, clock)
         self._typing = FrequencyLimit(1, TYPED_EVERY_S, clock)
         self._alert_log: AlertLog | None = None
-        self._failure_listeners: list[Callable[[str], None]] = []
         self._memory: deque[LoggedAlert] = deque(maxlen=_IN_MEMORY)
         self._tasks = BackgroundTasks()
-
-    def subscribe_failures(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Call the listener with a sentence when a delivery fails; return a function that unsubscribes it."""
-        self._failure_listeners.append(listener)
-        return lambda: self._failure_listeners.remove(listener)
 
     def attach(self, archive: Archive) -> None:
         """Share desktop and command with the other sessions of the account from now on."""
@@ -465,5 +461,4 @@ class AlertDelivery:
         return "done"
 
     def _say_failure(self, failure: str) -> None:
-        for listener in tuple(self._failure_listeners):
-            listener(f"Alert command {failure}")
+        self._tell(f"Alert command {failure}")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.feed import FeedError
+from tradetui.desk.publisher import Publisher
 from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.rows.row_source import IdentifiedRowT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
@@ -63,7 +64,7 @@ class LoadedRows(MemoryRows[IdentifiedRowT]):
         return list(fresh.values())
 
 
-class Lookup:
+class Lookup(Publisher[()]):
     """One query's pages; listeners are called after every change.
 
     A person waits for these reads: they go before polls, and are retried once after a temporary failure. An error is
@@ -72,6 +73,7 @@ class Lookup:
 
     def __init__(self, client: ExchangeReader, query: Query, heard: Heard) -> None:
         """Prepare the lookup; `client` reads with a person's priority."""
+        super().__init__()
         self.query = query
         self.rows = LoadedRows[Record]()
         self.state = LookupState.MORE
@@ -86,7 +88,6 @@ class Lookup:
         self._heard = heard
         self._oldest_ms: int | None = None
         self._task: asyncio.Task[None] | None = None
-        self._listeners: list[Callable[[], None]] = []
 
     @property
     def loading(self) -> bool:
@@ -118,10 +119,6 @@ class Lookup:
         following = getattr(self._walk.request, "end_time", None) if self.query.pieces > 1 else None
         known = [instant_ms for instant_ms in (self._oldest_ms, following) if instant_ms is not None]
         return min(known, default=None)
-
-    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     def more(self) -> None:
         """Read the next page, unless the lookup is loading, finished, stopped or failed."""
@@ -194,5 +191,4 @@ class Lookup:
 
     def _say(self, state: LookupState) -> None:
         self.state = state
-        for listener in tuple(self._listeners):
-            listener()
+        self._tell()

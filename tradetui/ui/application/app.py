@@ -111,7 +111,7 @@ class OpenDesk:
         self._unsubscribers = (
             desk.subscribe(published),
             desk.alerts.subscribe(alerted),
-            delivery.subscribe_failures(alert_notices.say_failure),
+            delivery.subscribe(alert_notices.say_failure),
         )
 
     async def close(self) -> None:

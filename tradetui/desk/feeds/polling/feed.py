@@ -9,7 +9,6 @@ time, and less and less often.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from enum import StrEnum
 from random import Random
 from typing import Final, Generic, NamedTuple, Protocol, Self
 
+from tradetui.desk.publisher import Publisher
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, NotSent, Unreachable
@@ -137,8 +137,6 @@ class Snapshot(Generic[FeedRowT_co]):
         return Freshness.FRESH
 
 
-_log = logging.getLogger(__name__)
-
 HIDDEN_FACTOR: Final = 4.0
 SHORTEST_PAUSE_S: Final = 0.1
 JITTER: Final = 0.1
@@ -178,7 +176,7 @@ class Reader(Protocol[FeedRowT_co]):
         """Read once; raises `ExchangeError`. Earlier results stay known then."""
 
 
-class Feed(Generic[FeedRowT_co]):
+class Feed(Publisher["Feed[FeedRow]"], Generic[FeedRowT_co]):
     def __init__(
         self,
         name: str,
@@ -188,6 +186,7 @@ class Feed(Generic[FeedRowT_co]):
         *,
         hidden_factor: float = HIDDEN_FACTOR,
     ) -> None:
+        super().__init__()
         self.name = name
         self.hidden_factor = hidden_factor
         self.reader = reader
@@ -204,7 +203,6 @@ class Feed(Generic[FeedRowT_co]):
         self._clock = clock
         self._took = 0.0
         self._wait_when_read = 0.0
-        self._listeners: list[Callable[[Feed[FeedRow]], None]] = []
 
     @property
     def wait(self) -> float:
@@ -243,11 +241,6 @@ class Feed(Generic[FeedRowT_co]):
         """The longest time in seconds until the next read, as of the last poll."""
         return max(self._own_pause, self.probe_pause)
 
-    def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
-        """Call the listener whenever the snapshot changed; return a function that unsubscribes it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
     async def poll(self) -> None:
         """Read once and publish; an error is published as a state beside the last good rows."""
         if self.polling:
@@ -271,12 +264,7 @@ class Feed(Generic[FeedRowT_co]):
 
     def publish(self, snapshot: Snapshot[FeedRowT_co]) -> None:
         self.snapshot = snapshot
-        for listener in tuple(self._listeners):
-            try:
-                listener(self)
-            except Exception:
-                # A failing screen must not end the feed: the panel would stand still for the rest of the session.
-                _log.exception("a listener to the feed %s failed", self.name)
+        self._tell(self)
 
     def _taken(self, reading: Reading[FeedRowT_co]) -> Snapshot[FeedRowT_co]:
         before, rows = self.snapshot, tuple(reading.rows)

@@ -17,6 +17,7 @@ from typing import Any, Final
 from tradetui.desk.feeds.polling.feed import StillReading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.states import ENDED, Event, Intent, State
+from tradetui.desk.publisher import Publisher
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, SearchStage, matched_result, name_outcome
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, holdings_of_json
@@ -425,7 +426,7 @@ def ended_elsewhere(intent: Intent) -> Progress:
     )
 
 
-Listener = Callable[[Sent, Progress], None]
+Listener = Callable[[Sent, Progress], object]
 
 
 class Tracking:
@@ -474,20 +475,15 @@ class Tracking:
             self._queues.remove(queue)
 
 
-class FollowedReversals:
-    """Runs one search for the outcome of each sent reversal, for any number of listeners."""
+class FollowedReversals(Publisher[Sent, Progress]):
+    """Runs one search for the outcome of each sent reversal, and publishes every progress of all."""
 
     def __init__(self, tracker: OutcomeTracker, clock: Clock, tasks: BackgroundTasks) -> None:
+        super().__init__()
         self._tracker = tracker
         self._clock = clock
         self._tasks = tasks
         self._trackings: dict[str, Tracking] = {}
-        self._listeners: list[Listener] = []
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with every progress of every followed reversal; return a function that unsubscribes it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     def has(self, intent: str) -> bool:
         return intent in self._trackings
@@ -496,7 +492,7 @@ class FollowedReversals:
         """Follow a sent reversal, if it is not followed yet."""
         if (tracking := self._trackings.get(sent.intent)) is not None:
             return tracking
-        tracking = self._trackings[sent.intent] = Tracking(sent, self._publish, self._clock)
+        tracking = self._trackings[sent.intent] = Tracking(sent, self._tell, self._clock)
         tracking.task = self._tasks.begin(self._tracker.track(sent, tracking.publish))
         tracking.task.add_done_callback(lambda _: self._ended(tracking))  # also for a task that never took a step
         return tracking
@@ -506,13 +502,6 @@ class FollowedReversals:
         for tracking in tuple(self._trackings.values()):
             if self._clock.monotonic() - tracking.heard_s > seconds and tracking.task is not None:
                 tracking.task.cancel()
-
-    def _publish(self, sent: Sent, progress: Progress) -> None:
-        for listener in tuple(self._listeners):
-            try:
-                listener(sent, progress)
-            except Exception:
-                _log.exception("a listener failed at the progress of intent %s", sent.intent)
 
     def _ended(self, tracking: Tracking) -> None:
         self._trackings.pop(tracking.sent.intent, None)
