@@ -26,6 +26,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.rate_limit.permit_file import FILE_NAME, FilePermits
+from tradetui.exchange.rate_limit.permit_store import Claim, MemoryPermits, PermitRequest
 from tradetui.exchange.rate_limit.quota import AddressQuota
 from tradetui.sandbox.app import Message, Receive, Sandbox, SandboxOptions, Scope, Send
 from tradetui.sandbox.seed_accounts import build_exchange_state
@@ -136,7 +137,17 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
 
 
 @pytest.mark.looptime
-async def test_feeds_of_many_accounts_in_one_process_make_no_burst() -> None:
+async def test_feeds_of_many_accounts_in_one_process_make_no_burst_and_ask_hardly_more_than_once_for_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claims: list[PermitRequest] = []
+    claim = MemoryPermits.claim
+
+    def counted(store: MemoryPermits, request: PermitRequest) -> asyncio.Future[Claim]:
+        claims.append(request)
+        return claim(store, request)
+
+    monkeypatch.setattr(MemoryPermits, "claim", counted)
     permits, clock = Budget(clock=LoopClock(0)), LoopClock(0)
     rows = [Budget(account=f"account {number}", clock=clock, beside=permits, is_even=True) for number in range(50)]
     arrivals: list[float] = []
@@ -152,6 +163,7 @@ async def test_feeds_of_many_accounts_in_one_process_make_no_burst() -> None:
     await asyncio.gather(*polls)
     assert most_in(arrivals, 1.0) <= 80
     assert len(arrivals) / 60 > 55, "the even rate is used up"
+    assert len(claims) < 1.5 * len(arrivals)
     assert not any(budget.address_usage().slowed for budget in rows), "their age says how late they are"
 
 

@@ -21,6 +21,8 @@ from tradetui.desk.overview.overview_table import OVERVIEW, sum_line
 from tradetui.desk.overview.watched_account import Kept, OpenedAccount
 from tradetui.desk.settings import Environment
 from tradetui.exchange.client import ExchangeReader, TradingClient
+from tradetui.sandbox.books.orders import ONE_WAY
+from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, made_key
 from tradetui.sandbox.seed_accounts import build_exchange_state, desk_accounts
 from tradetui.trading.account_totals import totals_of
 
@@ -210,9 +212,25 @@ def test_a_sum_holds_only_what_the_exchange_states_in_usdt() -> None:
     (total,) = sums_by_environment([row("main"), converted, row("new", equity=None, age_s=None, is_late=True)])
     assert (total.equity, total.unrealised, total.counted) == (Decimal(200), Decimal(10), 2)
     assert sum_line(total) == (
-        "LIVE 2 of 3 accounts (new: never read) · equity 200.00 USDT · unrealised +10.00 of USDT-margined · today —"
-        " · oldest 1 s"
+        "LIVE 2 of 3 accounts (new: never read) · equity 200.00 USDT · unrealised +10.00 of USDT-margined"
+        " · today — (no session ran when the day began) · oldest 1 s"
     )
+
+
+async def test_a_sub_account_with_a_profile_of_its_own_has_that_row_alone() -> None:
+    several = SeveralAccounts(["hedge"])
+    with_subaccounts(several)
+    several.sandbox.exchange_state.keys.append(
+        made_key(7, "carry", "4400010000", ALL, ONE_WAY, "virtual", ips=ANYWHERE)
+    )
+    several.overview = several.overview_of([several.source("hedge"), several.source("carry")])
+    async with several.watched():
+        await asyncio.sleep(30)
+        assert list(several.rows) == ["carry", "hedge", "hedge/0001"]
+        assert several.rows["carry"].has_key and several.rows["carry"].positions is not None
+        (total,) = sums_by_environment(several.overview.rows)
+        equities = [row.equity for row in several.rows.values()]
+        assert total.equity == sum(equity for equity in equities if equity is not None), "none is counted twice"
 
 
 def test_who_needs_a_person_comes_first_and_then_the_name() -> None:

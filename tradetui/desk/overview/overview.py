@@ -8,6 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Final, NamedTuple
 
+from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.events.rules import Alert
 from tradetui.desk.overview.account_row import AccountRow, by_need
 from tradetui.desk.overview.watched_account import AccountSource, OpenBlocking, OpenedAccount, WatchedAccount
@@ -53,6 +54,8 @@ class Overview:
         self._run = run
         self._release = release
         self._accounts: list[WatchedAccount] = []
+        self._identities: list[AccountIdentity | None] = []
+        """Those of the accounts when profiles of one account were last merged."""
         self._listeners: list[Callable[[], None]] = []
         self._stopping: set[asyncio.Task[None]] = set()
         self._reading_kept: asyncio.Task[None] | None = None
@@ -136,12 +139,14 @@ class Overview:
 
     def _row_changed(self) -> None:
         self._merge_profiles_of_one_account()
-        if all(account.is_looked_at for account in self._accounts):
+        if not self._looked.is_set() and all(account.is_looked_at for account in self._accounts):
             self._looked.set()
         for listener in tuple(self._listeners):
             listener()
 
     def _merge_profiles_of_one_account(self) -> None:
+        if [account.identity for account in self._accounts] == self._identities:
+            return
         first_of: dict[str, WatchedAccount] = {}
         for account in tuple(self._accounts):
             if account.identity is None or not account.identity.known:
@@ -150,6 +155,7 @@ class Overview:
             if first is not account:
                 first.sources += account.sources
                 self._drop(account)
+        self._identities = [account.identity for account in self._accounts]
 
     async def _read_kept_again_and_again(self) -> None:
         while True:

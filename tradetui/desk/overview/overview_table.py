@@ -189,12 +189,15 @@ def sum_line(total: EnvironmentSum, cell_format: CellFormat = DEFAULT_FORMAT) ->
     def figure(name: str, amount: Decimal | None, remark: str = "", *, signed: bool = True) -> str:
         return f"{name} {money(amount, _DOLLARS, cell_format, signed=signed)}{remark}"
 
-    few = total.today_counted < total.counted
+    if not total.today_counted:
+        days = " (no session ran when the day began)"
+    else:
+        days = f" of {total.today_counted}" if total.today_counted < total.counted else ""
     parts = [
         f"{total.environment} {total.text}",
         figure("equity", total.equity, " USDT", signed=False),
         figure("unrealised", total.unrealised, " of USDT-margined" if total.is_converted else ""),
-        figure("today", total.today, f" of {total.today_counted}" if few and total.today_counted else ""),
+        figure("today", total.today, days),
         "" if total.oldest_s is None else f"oldest {total.oldest_s} s",
     ]
     return " · ".join(filter(None, parts))

@@ -60,6 +60,8 @@ _EVEN_BURST: Final = 6
 """Calls by which feeds that keep an even rate may be ahead of it."""
 _LONGEST_RESERVATION_S: Final = 1.0
 """A feed's turn is reserved at most this long ahead."""
+_LONGEST_EVEN_RESERVATION_S: Final = 8.0
+"""The same for feeds that keep an even rate: hundreds of them wait, and each would otherwise ask for each turn."""
 
 
 def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
@@ -297,8 +299,9 @@ class AddressCalls:
         if not feed:
             return Opening(begins, True)
         turn = quota.feed_turn(self.feeds_until, begins)
-        if turn > now + _LONGEST_RESERVATION_S:
-            return Opening(turn - _LONGEST_RESERVATION_S, False)
+        longest_s = _LONGEST_EVEN_RESERVATION_S if quota.is_even else _LONGEST_RESERVATION_S
+        if turn > now + longest_s:
+            return Opening(turn - longest_s, False)
         self.feeds_until = max(self.feeds_until, now) + 1 / quota.feed_rate
         return Opening(turn, True)
 
