@@ -132,8 +132,10 @@ class Desk:
             settings,
             disk,
             random,
-            known=self._account_known,
+            expected=self._account_expected,
             troubled=self._account_not_kept,
+            known=self._account_known,
+            first_rows=self.scheduler.first_shown,
             open_journal=self._open_journal,
             attach=[
                 *(history.attach for history in fill_histories.values()),
@@ -148,8 +150,6 @@ class Desk:
             ],
             every_minute=self._alert_what_ended_unsaid,
             owner_seen=None if trading is None else trading.intents.note_key_owner,
-            expected=self._account_expected,
-            first_rows=self.scheduler.first_shown,
         )
         if trading is not None:
             trading.progress_listener = self._reversal_went_on

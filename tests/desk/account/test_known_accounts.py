@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
@@ -24,7 +24,7 @@ from tradetui.desk.account.identity import (
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.errors import EndpointMissing
-from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.product_types import ProductType
 
@@ -84,22 +84,21 @@ def settings_in(data_dir: Path) -> DeskSettings:
     )
 
 
-async def no_journal(account: AccountIdentity) -> None:
-    """Nothing is sent here."""
+async def nothing(*_: object) -> None:
+    """Nothing is shown or sent here."""
+
+
+def storage_of(
+    client: ScriptedClient, settings: DeskSettings, disk: Disk | None = None, **callbacks: Any
+) -> AccountStorage:
+    others = {"expected": nothing, "first_rows": nothing, "open_journal": nothing, "every_minute": nothing}
+    plain = {"known": print, "troubled": print, "attach": (), "owner_seen": None}
+    return AccountStorage(client, settings, disk or InlineDisk(), Random(7), **{**others, **plain, **callbacks})  # type: ignore[arg-type]
 
 
 async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
-    settings = settings_in(data_dir)
     identities: list[AccountIdentity] = []
-    storage = AccountStorage(
-        client,  # type: ignore[arg-type]
-        settings,
-        InlineDisk(),
-        Random(7),
-        known=identities.append,
-        troubled=print,
-        open_journal=no_journal,
-    )
+    storage = storage_of(client, settings_in(data_dir), known=identities.append)
     storage.start()
     assert storage._task is not None
     await asyncio.wait_for(storage._task, 5)
@@ -124,15 +123,7 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )
         sentences: asyncio.Queue[str] = asyncio.Queue()
-        storage = AccountStorage(
-            telling(),  # type: ignore[arg-type]
-            settings,
-            InlineDisk(),
-            Random(7),
-            known=print,
-            troubled=sentences.put_nowait,
-            open_journal=no_journal,
-        )
+        storage = storage_of(telling(), settings, troubled=sentences.put_nowait)
         storage.start()
         sentence = await asyncio.wait_for(sentences.get(), 5)
         assert reason in sentence and str(data_dir) in sentence and "data_dir" in sentence
@@ -153,11 +144,9 @@ async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_as
     attached: asyncio.Queue[Archive] = asyncio.Queue()
     attach = [fails, attached.put]
     opened: asyncio.Queue[AccountIdentity] = asyncio.Queue()
-    storage = AccountStorage(
-        client,  # type: ignore[arg-type]
+    storage = storage_of(
+        client,
         settings,
-        InlineDisk(),
-        Random(7),
         known=known.put_nowait,
         troubled=reasons.put_nowait,
         open_journal=opened.put,
@@ -192,16 +181,7 @@ async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path:
     async def attach(_: Archive) -> None:
         attached.set()
 
-    storage = AccountStorage(
-        telling(),  # type: ignore[arg-type]
-        settings,
-        CheckingDisk(),
-        Random(7),
-        known=print,
-        troubled=print,
-        open_journal=open_journal,
-        attach=[attach],
-    )
+    storage = storage_of(telling(), settings, CheckingDisk(), open_journal=open_journal, attach=[attach])
     storage.start()
     async with asyncio.timeout(120):
         await journal_opened.wait()
@@ -221,17 +201,7 @@ async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Pat
     async def look(archive: Archive) -> None:
         archives.append(archive)
 
-    storage = AccountStorage(
-        client,  # type: ignore[arg-type]
-        settings_in(tmp_path),
-        InlineDisk(),
-        Random(7),
-        known=print,
-        troubled=print,
-        open_journal=no_journal,
-        every_minute=look,
-        owner_seen=owners.append,
-    )
+    storage = storage_of(client, settings_in(tmp_path), every_minute=look, owner_seen=owners.append)
     storage.start()
     await asyncio.sleep(61)
     client.failing[INFO] = EndpointMissing("no", code="40404")

@@ -70,14 +70,14 @@ class AccountStorage:
         disk: Disk,
         random: Random,
         *,
-        known: Callable[[AccountIdentity], None],
+        expected: Callable[[AccountIdentity], Awaitable[None]],
         troubled: Callable[[str], None],
+        known: Callable[[AccountIdentity], None],
+        first_rows: Callable[[], Awaitable[None]],
         open_journal: Callable[[AccountIdentity], Awaitable[None]],
-        attach: Sequence[Callable[[Archive], Awaitable[None]]] = (),
-        every_minute: Callable[[Archive], Awaitable[None]] | None = None,
-        owner_seen: Callable[[str | None], None] | None = None,
-        expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
-        first_rows: Callable[[], Awaitable[None]] | None = None,
+        attach: Sequence[Callable[[Archive], Awaitable[None]]],
+        every_minute: Callable[[Archive], Awaitable[None]],
+        owner_seen: Callable[[str | None], None] | None,
     ) -> None:
         """The callbacks are called in the order described here.
 
@@ -85,7 +85,8 @@ class AccountStorage:
         identified, `troubled` gets each reason except the exchange's own errors; then `known` gets the account.
         `first_rows` is awaited before anything is opened. `open_journal` runs before the archive is opened, which may
         take a second because the whole file is checked. Each of `attach` gets the open archive, in turn. From then on,
-        once a minute, `every_minute` gets it too, and `owner_seen` the UID that the exchange names for the key.
+        once a minute, `every_minute` gets it too, and `owner_seen` the UID that the exchange names for the key; neither
+        without `owner_seen`.
         """
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
@@ -96,14 +97,14 @@ class AccountStorage:
         self._settings = settings
         self._disk = disk
         self._random = random
+        self._expected = expected
+        self._troubled = troubled
+        self._known = known
+        self._first_rows = first_rows
+        self._open_journal = open_journal
         self._attach = attach
         self._every_minute = every_minute
-        self._known = known
-        self._troubled = troubled
-        self._open_journal = open_journal
         self._owner_seen = owner_seen
-        self._expected = expected
-        self._first_rows = first_rows
         self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
@@ -125,8 +126,7 @@ class AccountStorage:
     async def _run(self) -> None:
         self.identity = await self._identify()
         self._known(self.identity)
-        if self._first_rows is not None:
-            await self._first_rows()
+        await self._first_rows()
         await self._try_step(self._open_journal(self.identity))
         file = archive_file(self._settings, self.identity)
         try:
@@ -142,8 +142,7 @@ class AccountStorage:
         await self._try_step(bring_ledger_forward(self.archive, self._disk))
         while self._owner_seen is not None:
             await asyncio.sleep(OWNER_AGAIN_S)
-            if self._every_minute is not None:
-                await self._try_step(self._every_minute(self.archive))
+            await self._try_step(self._every_minute(self.archive))
             self._owner_seen(await current_owner(self._client))
 
     async def _try_step(self, step: Awaitable[None]) -> None:
@@ -161,12 +160,13 @@ class AccountStorage:
         wait, longest = AGAIN_S
         settings = self._settings
         key = AccountKey(settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
+        expected: AccountIdentity | None = None
         while True:
             try:
                 remembered = await self._disk.run(self._accounts.uid_of, key)
-                if self._expected is not None:
-                    expected, self._expected = self._expected, None
-                    await expected(identity_without_exchange(key, settings.uid, remembered))
+                if expected is None:
+                    expected = identity_without_exchange(key, settings.uid, remembered)
+                    await self._expected(expected)
                 identity = await identify(self._client, key, settings.uid, remembered)
                 if identity.origin == "exchange":
                     await self._disk.run(self._accounts.remember, key, identity.uid)
