@@ -23,6 +23,14 @@ def open_position(exchange_state: ExchangeState, uid: str, symbol: str, leg: str
     reversal.fill(book, order, size, exchange_state.moment)
 
 
+def close_position(exchange_state: ExchangeState, uid: str, symbol: str, leg: str, size: Decimal) -> None:
+    spec = CONTRACTS[symbol]
+    book = exchange_state.book(uid, spec.product_type)
+    side, trade_side = order_sides(book.mode, leg, closes=True)
+    order = market_order(book, spec, side, trade_side, size, exchange_state.moment, source="normal")
+    reversal.fill(book, order, size, exchange_state.moment)
+
+
 def place_order(
     exchange_state: ExchangeState,
     uid: str,

@@ -79,7 +79,8 @@ class AccountRows:
 class MemoryServer:
     """The server: one call is one transaction, done in one step of the loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, start_ms: int = 0) -> None:
+        self.start_ms = start_ms
         self.accounts: dict[str, AccountRows] = {}
         self.roles: dict[str, str] = {}
         """By person; whoever is not named is a trader."""
@@ -264,7 +265,7 @@ class MemoryServer:
             scope=row.scope,
             kind=row.kind,
             state=state,
-            at_ms=round(now_s() * 1000),
+            at_ms=self.start_ms + round(now_s() * 1000),
             writer=writer,
             details=dict(details),
             step=step,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 from functools import partial
 
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
+from tests.ui.fixtures.app_on_shared_account import AppOnSharedAccount
 from tests.ui.fixtures.journalled_reversals import confirmed, reversed_once, unknown
+from tests.ui.fixtures.reversal_dialog import press_confirm
 from tests.ui.scenes.plays import in_light_and_sixteen_colours, in_turn, press, preview_reversal, until_shown
 from tests.ui.scenes.scene import SIZE, Scene
 
@@ -25,6 +28,19 @@ async def _close_only(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await confirmed(stage, pilot)
     await until_shown(stage, pilot, "Settled")
     await asyncio.sleep(2)  # until its button can be pressed
+
+
+async def _overtaken(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
+    assert isinstance(stage, AppOnSharedAccount)
+    await preview_reversal(stage, pilot)
+    await pilot.press("pagedown", "pagedown")
+    await asyncio.sleep(2)
+    await pilot.pause()
+    stage.anna_reverses("BTCUSD", Decimal("0.05"))
+    await press_confirm(pilot)
+    await until_shown(stage, pilot, "NOT SENT")
+    await pilot.press("pageup", "pageup")
+    await asyncio.sleep(2)
 
 
 async def _locked(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
@@ -79,6 +95,13 @@ SCENES = {
     "reversal-hedge": _hedge,
     **dict(in_light_and_sixteen_colours("reversal-outcome", _outcome)),
     "reversal-one-way": _one_way,
+    "reversal-overtaken": Scene(
+        (120, 36),
+        ("NOT SENT. anna@desk2 at ", "was faster. Changed since you looked"),
+        _overtaken,
+        stage=AppOnSharedAccount,
+        published=True,
+    ),
     "reversal-uncertain": _one_way.then(
         ("One of these two results; the outcome says which", "Type BTCUSD "), _type_size, published=True
     ),

@@ -426,7 +426,9 @@ class UnreadNotices:
     def _lines(self, preview: Preview | None) -> Iterator[str]:
         if changed := self.changed(preview):
             sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
-            yield f"NOT SENT. {sentence}" if self.not_sent else sentence
+            # A reason that holds the sentence also says who was faster.
+            reason = self.not_sent.removesuffix(".") if sentence in self.not_sent else sentence
+            yield f"NOT SENT. {reason}" if self.not_sent else sentence
         elif self.not_sent:
             yield f"NOT SENT. {self.not_sent}"
         elif self.has_changed:
