@@ -1,7 +1,7 @@
 """What a row of the overview costs beside a full session, for 1, 8 and 50 accounts.
 
 The embedded exchange answers in this process, so that its work is in both figures: a session and a row alike pay for
-what they read. Sockets are therefore not measured.
+what they read. Descriptors are counted over loopback, and keys are pressed in `tradetui demo --accounts 50`.
 
 Run: python -m tests.bench.overview [SECONDS]
 """
@@ -9,27 +9,39 @@ Run: python -m tests.bench.overview [SECONDS]
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from tests.bench.anchors import SETTLE_S, TABLES_KEY, keys_by_turns, moves, tables
+from tests.bench.key_to_paint import TRADETUI
 from tests.bench.report import Report
 from tests.bench.resident_memory import resident_mib
+from tests.bench.terminal import Terminal
 from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.commands.session.demo_overview import DemoOverview
+from tradetui.commands.session.overview_profiles import OverviewProfiles
 from tradetui.exchange.clock import SystemClock
+from tradetui.profiles.load import Flags
 from tradetui.sandbox.app import Sandbox
 
-SETTLE_S = 6.0
+BEGUN_S = 6.0
 COUNTS = (1, 8, 50)
 SESSION = "a full session"
 ROW_OF_SESSION_PROCESSOR, ROW_OF_SESSION_MEMORY = 1 / 20, 1 / 5
 CALLS_A_SECOND = 80
+
+
+ROW_DESCRIPTORS = 2
+KEY = "key in an overview of 50"
 
 
 class Load(NamedTuple):
@@ -52,7 +64,7 @@ async def measured(sandbox: Sandbox, seconds: float, start: Callable[[], Callabl
     """Measure what `start` begins; it returns what stops it."""
     before_mib = resident_mib()
     stop = start()
-    await asyncio.sleep(SETTLE_S)
+    await asyncio.sleep(BEGUN_S)
     sandbox.calls.clear()
     begun_s = time.process_time()
     await asyncio.sleep(seconds)
@@ -64,13 +76,62 @@ async def measured(sandbox: Sandbox, seconds: float, start: Callable[[], Callabl
     return load
 
 
+async def descriptors(names: Sequence[str], environ: Mapping[str, str], config: Path) -> int:
+    """How many files and sockets of this process an overview of these profiles holds open after each was read."""
+    before = len(os.listdir("/proc/self/fd"))
+    overview = OverviewProfiles(environ, Flags(config=config), names).overview()
+    overview.start()
+    await overview.look(30.0)
+    opened = len(os.listdir("/proc/self/fd")) - before
+    await overview.stop()
+    return opened
+
+
+def report_descriptors(report: Report, folder: Path) -> None:
+    """Compare overviews of two and of eight accounts of an exchange on loopback."""
+    command = [sys.executable, "-m", "tradetui", "sandbox", "--no-limits"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        serving, profiles = json.loads(server.stdout.readline()), []
+        keys = serving["profiles"][:8]
+        for key in keys:
+            file = folder / f"{key['name']}.toml"
+            file.write_text("".join(f'{part} = "{key[part]}"\n' for part in ("api_key", "secret", "passphrase")))
+            file.chmod(0o600)
+            profiles.append(
+                f'[profiles.{key["name"]}]\nbase_url = "{serving["base_url"]}"\ndata_dir = "{folder}"\n'
+                f'credentials = {{ source = "file", path = "{file}" }}\n'
+            )
+        config = folder / "config.toml"
+        config.write_text("\n".join(profiles))
+        environ = {"TRADETUI_RUNTIME_DIR": str(folder / "run"), "XDG_STATE_HOME": str(folder / "state")}
+        names = [key["name"] for key in keys]
+        few, many = (asyncio.run(descriptors(names[:count], environ, config)) for count in (2, 8))
+        server.terminate()
+    report.absolute("overview: a row's descriptors, 2 to 8", (many - few) / 6, unit="files", at_most=ROW_DESCRIPTORS)
+
+
+def report_keys(report: Report, home: Path) -> None:
+    """Press the cursor's keys in an overview of fifty accounts and in five tables, by turns."""
+    demo = Terminal([TRADETUI, "demo", "--accounts", "50"], environment={"HOME": str(home)})
+    with tables("record", "still") as record_tables, demo:
+        demo.until_shown(b"50 of 52 accounts")
+        demo.read_for(4 * SETTLE_S)
+        taken = keys_by_turns({TABLES_KEY: record_tables, KEY: demo}, moves(100))
+    report.keys(f"key to paint: {KEY}", taken[KEY], TABLES_KEY, taken[TABLES_KEY], median_at_most=2.0, p95_at_most=2.0)
+
+
 def main() -> int:
+    report = Report()
     with TemporaryDirectory() as folder:
-        return asyncio.run(run(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0, Path(folder)))
+        asyncio.run(run(report, float(sys.argv[1]) if len(sys.argv) > 1 else 60.0, Path(folder)))
+        report_descriptors(report, Path(folder))
+        report_keys(report, Path(folder))
+    return report.exit_code
 
 
-async def run(seconds: float, data_dir: Path) -> int:
-    clock, report = SystemClock(), Report()
+async def run(report: Report, seconds: float, data_dir: Path) -> None:
+    clock = SystemClock()
     sandbox = build_sandbox(7, clock, desk_of=max(COUNTS))
     names = [key.name for key in sandbox.exchange_state.keys if key.name != "read-only"]
     for key in sandbox.exchange_state.keys:
@@ -112,7 +173,6 @@ async def run(seconds: float, data_dir: Path) -> int:
             unit="MiB",
             at_most=ROW_OF_SESSION_MEMORY,
         )
-    return report.exit_code
 
 
 if __name__ == "__main__":

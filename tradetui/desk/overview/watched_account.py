@@ -300,6 +300,10 @@ class WatchedAccount:
         self._feeds: _AccountFeeds | None = None
         self._kept: Kept | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._changes = 0
+        self._row = AccountRow(names=(source.name,), environment=source.environment)
+        self._made_of: tuple[int, ...] = ()
+        """The second, change and profiles of which `_row` is made."""
 
     @property
     def identity(self) -> AccountIdentity | None:
@@ -336,9 +340,11 @@ class WatchedAccount:
             opened = self._opened = await self._run(self.sources[0].open)
         except Exception as problem:
             self._failure = str(problem)
+            self._changes += 1
         else:
             self._alerts = RowAlerts(opened.rules)
             self._feeds = _AccountFeeds(opened, self._clock, self._random, self._row_changed)
+            self._changes += 1
             await opened.client.prepare()
             self._feeds.scheduler.start()
         self._changed()
@@ -349,6 +355,8 @@ class WatchedAccount:
         if self._feeds is None:
             return []
         feed, reader = self._feeds.subaccounts, self._feeds.subaccounts_reader
+        if not feed.snapshot.rows:
+            return []
         return list(subaccount_rows(self.row, feed, reader, self._clock.monotonic()))
 
     async def read_kept(self, disk: Disk) -> None:
@@ -362,6 +370,7 @@ class WatchedAccount:
             self._row_changed()
 
     def _row_changed(self) -> None:
+        self._changes += 1
         if self._feeds is not None:
             row = self.row
             for alert in self._alerts.of(row, self._feeds.health, Moment.now(self._clock)):
@@ -370,7 +379,13 @@ class WatchedAccount:
 
     @property
     def row(self) -> AccountRow:
-        """The row as of now."""
+        """The row as of this second, or of a later change."""
+        made_of = (int(self._clock.monotonic()), self._changes, len(self.sources))
+        if made_of != self._made_of:
+            self._made_of, self._row = made_of, self._present_row()
+        return self._row
+
+    def _present_row(self) -> AccountRow:
         source = self.sources[0]
         names = tuple(merged.name for merged in self.sources)
         row = AccountRow(names=names, environment=source.environment, access=source.access)

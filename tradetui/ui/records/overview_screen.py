@@ -35,6 +35,8 @@ from tradetui.wire.text import counted
 BESIDE_FROM: Final = 170
 """Cells of a terminal from which the account under the cursor is shown beside the table."""
 AGES_EVERY_S: Final = 1.0
+PAINT_EVERY_S: Final = 0.25
+"""Fifty accounts change many times in a second, and a key must not wait for each to be painted."""
 FLASH_S: Final = 0.6
 LOOKED_AT_S: Final = 1.0
 """Before the first key, an account that has been the first row for so long is the one that a person saw."""
@@ -67,6 +69,9 @@ class OverviewScreen(RecordsScreen[AccountRow]):
             entered
         )  # whether a key or the mouse was used: until then the cursor stays on the first row
         self._is_zoomed = False
+        self._rows: list[AccountRow] = []
+        self._sums = self._unknown = ""
+        self._has_changed, self._painted_at = False, 0.0
 
     def compose(self) -> ComposeResult:
         with Container(id="rows"):
@@ -86,8 +91,8 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         self.paint()
         if self._entered and (index := self._table.rows.index_of(self._entered)) is not None:
             self._table.move_to(index)
-        self._unsubscribe = self._overview.subscribe(self.paint_soon)
-        self.set_interval(AGES_EVERY_S, self.paint_soon)
+        self._unsubscribe = self._overview.subscribe(self._note_change)
+        self.set_interval(PAINT_EVERY_S, self._paint_changes)
 
     def on_unmount(self) -> None:
         self._unsubscribe()
@@ -113,8 +118,16 @@ class OverviewScreen(RecordsScreen[AccountRow]):
 
     # Painting
 
+    def _note_change(self) -> None:
+        self._has_changed = True
+
+    def _paint_changes(self) -> None:
+        if self._has_changed or self._overview.clock.monotonic() - self._painted_at >= AGES_EVERY_S:
+            self.paint()
+
     def paint(self) -> None:
-        rows = self._overview.rows
+        self._has_changed, self._painted_at = False, self._overview.clock.monotonic()
+        rows = self._rows = self._overview.rows
         before = self._table.cursor.record
         flashing = self._flashing(rows)
         self._table.set_source(MemoryRows(flashing, [row.row_id for row in flashing]))
@@ -142,7 +155,7 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         return flashing
 
     def _end_flash(self) -> None:
-        rows = self._overview.rows
+        rows = self._rows
         self._table.set_source(MemoryRows(rows, [row.row_id for row in rows]))
 
     @on(RecordTable.RowHighlighted)
@@ -153,7 +166,9 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         positions, fills = row.positions or (), row.fills
         unknown = ", ".join(row.unknown_outcomes or ())
         outcomes = self.query_one("#outcomes", Static)
-        outcomes.update(sanitized(f"UNKNOWN OUTCOME: {unknown}" if unknown else ""))
+        if unknown != self._unknown:
+            self._unknown = unknown
+            outcomes.update(sanitized(f"UNKNOWN OUTCOME: {unknown}"))
         outcomes.display = bool(unknown)
         self._positions.set_source(MemoryRows(positions, [position.row_id for position in positions]))
         self._fills.set_source(MemoryRows(fills, [fill.row_id for fill in fills]))
@@ -163,9 +178,12 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         self.query_one("#filled", RecordsFrame).say(f"{account} · newest fills", "No fill was read.")
 
     def refresh_states(self) -> None:
-        rows = self._overview.rows
+        rows = self._rows
         lines = (sum_line(total, self.cell_format) for total in sums_by_environment(rows))
-        self.query_one("#sums", Static).update(sanitized("\n".join(lines)))
+        before, self._sums = self._sums, "\n".join(lines)
+        # A layout of the whole screen takes longer than everything else: only where the lines may break otherwise.
+        if self._sums != before:
+            self.query_one("#sums", Static).update(sanitized(self._sums), layout=len(self._sums) != len(before))
         nothing = nothing_matches(self._table, self.key_named) if rows else OVERVIEW.nothing
         title = f"{self.subject} {len(rows)} {self._table.sort_filter.pattern_title}".strip()
         problem = "" if self._row is None else self._row.problem
