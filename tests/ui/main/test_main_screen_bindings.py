@@ -267,7 +267,7 @@ async def test_profile_is_another_account() -> None:
 
 
 async def test_screens_lists_the_panels() -> None:
-    stage = AppOnFewRows()
+    stage = AppOnFewRows(profiles=EVERY_ACCOUNT)
     async with stage.running((80, 24)) as pilot:
         await pilot.press("o")
         stage.app.screen.query_one(OptionList).highlighted = 3

@@ -419,6 +419,8 @@ HEADER_FIGURES: Final = (
     (Alarm.OTHER_OWNER, "the API key is not of the account that the profile names: nothing is sent"),
     (Alarm.JOURNAL_LOST, "what was sent is not known any more: nothing is sent before you accept that"),
     ("JOURNAL CANNOT BE …", "the journal of what is sent fails: nothing is sent before it takes entries again"),
+    (Alarm.STORE_AWAY, "the store that several machines share cannot be reached: nothing new is sent until it can"),
+    (Alarm.OLDER_STORE, "the store is an older copy than this machine has seen: nothing is sent before you accept it"),
     (Alarm.LOCKED_HERE_ONLY, "the lock could not be written: other sessions of the account may still send"),
     (Alarm.OTHER_JOURNAL, "a session with another data directory has an order of this symbol under way"),
     (Alarm.UNKNOWN_OUTCOME, "an order may or may not have been carried out; the journal shows it"),
