@@ -29,6 +29,7 @@ from tradetui.wire.enums import Side
 pytestmark = pytest.mark.looptime
 LONG = Target(SYMBOL, USDT, Side.BUY)
 SCOPE = scope_of(USDT, SYMBOL)
+ELSEWHERE = scope_of(USDT, "ETHUSDT")
 
 
 @dataclass
@@ -163,9 +164,10 @@ async def test_an_open_intent_locks_its_symbol_on_every_machine_and_says_whose_i
         await bob.looked()
         assert "tt-x, intended by anna@desk1" in bob.blocked(await bob.previewed())
         assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
+        await asyncio.sleep(0.2)
         await anna.intents.note("tt-x", State.WITHDRAWN, {})
-        await bob.looked()
-        assert bob.intents.unsettled() == ()
+        await asyncio.sleep(0.05)
+        assert bob.intents.unsettled() == (), "a step is told at once"
 
 
 async def test_while_the_store_is_away_nothing_new_is_sent_and_every_refusal_says_so(desk: Desk) -> None:
@@ -304,6 +306,47 @@ async def test_a_sender_that_is_cut_off_from_the_store_and_its_follower_settle_t
         assert desk.scene.posts == 2
 
 
+async def test_an_unknown_outcome_of_a_machine_that_is_gone_is_released_by_another_and_ends_there_too(
+    desk: Desk,
+) -> None:
+    async with running(desk, "bob@desk2") as (bob,):
+        anna = await desk.machine("desk1")
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.intents.about_to_send("tt-x", {})
+        await anna.intents.note("tt-x", State.UNKNOWN, {"why": "no reply"})
+        await anna.looked()
+        await anna.execution.stop()
+        await asyncio.sleep(100)
+        await bob.execution.release("tt-x", "looked at the site")
+        row = desk.server.accounts[desk.scene.uid].rows["tt-x"]
+        assert row.state is State.RELEASED and row.writer == bob.store.writer
+        async with running(desk, "anna@desk1") as (again,):
+            await ended_by_bob(again, bob)
+
+
+async def test_an_unknown_outcome_of_a_machine_that_runs_is_released_by_another_too(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.intents.about_to_send("tt-x", {})
+        await anna.intents.note("tt-x", State.UNKNOWN, {"why": "no reply"})
+        await asyncio.sleep(60)
+        intent = await bob.intents.read("tt-x")
+        assert (
+            bob.execution.reason_against_release(intent)
+            == "It may still arrive at the exchange; in 35 s it can be released."
+        )
+        await asyncio.sleep(36)
+        await bob.execution.release("tt-x", "looked at the site")
+        await anna.looked()
+        await ended_by_bob(anna, bob)
+
+
+async def ended_by_bob(anna: Machine, bob: Machine) -> None:
+    released = await anna.intents.read("tt-x")
+    assert released.state is State.RELEASED and released.details["by"] == "bob@desk2"
+    assert anna.intents.unsettled() == bob.intents.unsettled() == ()
+
+
 async def test_what_was_begun_and_never_sent_by_a_machine_that_is_gone_is_withdrawn(desk: Desk) -> None:
     async with running(desk, "bob@desk2") as (bob,):
         anna = await desk.machine("desk1")
@@ -353,6 +396,32 @@ async def test_a_store_restored_from_an_older_copy_stops_trading_until_a_person_
         assert "went back in time" in bob.intents.store_trouble
         assert await bob.intents.accept_older_store()
         assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
+
+
+async def test_a_machine_that_saw_nothing_newer_than_an_older_copy_sends_nothing_either(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "carl@desk3") as (anna, carl):
+        carl.link.cut()
+        older = desk.server.snapshot()
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.looked()
+        desk.server.restore(older)
+        carl.link.mend()
+        for _ in range(30):
+            await asyncio.sleep(0.5)
+            with pytest.raises(Withheld):
+                await carl.intents.begin("tt-y", ELSEWHERE, "reversal", {}, after_in_store=0)
+        assert carl.intents.store_trouble == "" and carl.intents.lock.in_store.startswith("anna@desk1")
+        assert carl.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
+
+
+async def test_an_event_number_that_was_given_before_shows_an_older_store_at_the_last_moment(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        older = desk.server.snapshot()
+        await anna.reversed()
+        await anna.looked()
+        desk.server.accounts = older  # as if nobody had noticed that the connection was another one
+        with pytest.raises(Withheld, match="the store has lost events"):
+            await anna.intents.begin("tt-x", ELSEWHERE, "reversal", {}, after_in_store=0)
 
 
 async def test_a_restored_store_is_noticed_by_a_session_that_was_not_running(desk: Desk) -> None:

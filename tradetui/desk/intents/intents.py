@@ -514,11 +514,6 @@ class Intents:
         if self.shared is not None and state is not State.SENT:
             self.shared.stepped(intent)
 
-    async def take_in_hand(self, intent: str) -> None:
-        """Become the one who settles an intent of another machine, because a person wants it; raises Withheld."""
-        if self.shared is not None and await self._is_of_other_machine(intent):
-            await self.shared.take_in_hand(intent)
-
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:
         """Write a step that has already happened; if that fails, the intent stays open and a restart takes it up."""
         try:

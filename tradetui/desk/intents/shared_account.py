@@ -423,11 +423,7 @@ class SharedAccount:
             shared = await self.store.read(intent.id)
         held_there = {event.chain for event in shared.events}
         newest_held = max((at for at, event in enumerate(intent.events) if event.chain in held_there), default=0)
-        lacking = [
-            event
-            for event in intent.events[newest_held + 1 :]
-            if event.chain not in self._refused_steps and BY not in event.details
-        ]
+        lacking = [event for event in intent.events[newest_held + 1 :] if event.chain not in self._refused_steps]
         for event in lacking:
             try:
                 await self._step(intent, event)
@@ -458,7 +454,7 @@ class SharedAccount:
                 )
                 return
             except StoreRefused as refused:
-                if refused.code != StoreRefusal.ANOTHER_FOLLOWS or event.state is State.SENT:
+                if refused.code != StoreRefusal.ANOTHER_FOLLOWS:
                     raise
                 await self._take_over(intent.id)
 
@@ -532,13 +528,6 @@ class SharedAccount:
         except StoreRefused as refused:
             raise WrongStep(_sentence(refused)) from None
         self._woken.set()
-
-    async def take_in_hand(self, intent: str) -> None:
-        """Become the follower of another machine's intent because a person wants to end it; raises Withheld."""
-        try:
-            await self._take_over(intent)
-        except (StoreAway, StoreRefused) as problem:
-            raise Withheld((_sentence(problem),)) from None
 
     async def read(self, intent: str) -> Intent:
         """Return an intent as the store has it; raises KeyError, Withheld."""

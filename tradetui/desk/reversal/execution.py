@@ -334,7 +334,6 @@ class Execution:
         read = await self.intents.read(intent)
         if reason := self.reason_against_release(read):
             raise Withheld((reason,))
-        await self.intents.take_in_hand(intent)
         details, state = {"why": why}, read.state
         if state in ENDED and read.contradiction:
             details["contradiction"] = ""  # fills are trusted again
