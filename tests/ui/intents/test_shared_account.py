@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input
 
-from tests.desk.intents.memory_store import Link, MemoryServer, MemoryStore
-from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
+from tests.ui.fixtures.app_on_sandbox import newest_message
+from tests.ui.fixtures.app_on_shared_account import AppOnSharedAccount
 from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, text_in_one_line
-from tradetui.desk.desk import Desk
-from tradetui.desk.intents.journal.account_store import Writer
 from tradetui.desk.intents.states import State
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
 from tradetui.ui.intents.journal_screen import WORD, OlderStoreDialog
@@ -25,63 +23,40 @@ SCOPE = "COIN-FUTURES|BTCUSD"
 DETAILS = {"title": "Reverse BTCUSD LONG"}
 
 
-class AppWithStore(AppOnFewRows):
-    """Anna's session at desk1; `bob` is at desk2 on the same account."""
-
-    def __init__(self, data_dir: Path | None = None) -> None:
-        super().__init__(data_dir=data_dir)
-        self.server = MemoryServer()
-        self.link = Link()
-
-    def _open(self, name: str, read_only: bool) -> Desk:
-        desk = super()._open(name, read_only)
-        assert desk.intents is not None
-        desk.intents._open_store = lambda account: self._store(account, "anna", "desk1", self.link)
-        return desk
-
-    def _store(self, account: str, person: str, machine: str, link: Link) -> MemoryStore:
-        return MemoryStore(self.server, account, Writer(person, machine), self.clock, link)
-
-    @property
-    def bob(self) -> MemoryStore:
-        [account] = self.server.accounts
-        return self._store(account, "bob", "desk2", Link())
-
-
 async def test_an_open_intent_of_another_machine_stands_in_header_journal_and_dialog() -> None:
-    stage = AppWithStore()
+    stage = AppOnSharedAccount()
     async with stage.running(SIZE, after=9) as pilot:
-        await stage.bob.begin("tt-of-bob", SCOPE, "reversal", DETAILS, after=None)
-        await stage.bob.step("tt-of-bob", State.SENT, {}, step="sent", prior=None, fence=None)
+        await stage.anna.begin("tt-of-anna", SCOPE, "reversal", DETAILS, after=None)
+        await stage.anna.step("tt-of-anna", State.SENT, {}, step="sent", prior=None, fence=None)
         await asyncio.sleep(1)
         await pilot.pause()
-        assert "NOT SETTLED BTCUSD by bob@desk2: J" in text_in_one_line(stage)
+        assert "NOT SETTLED BTCUSD by anna@desk2: J" in text_in_one_line(stage)
         await opened(stage, pilot)
-        assert "tt-of-bob, sent by bob@desk2" in text_in_one_line(stage)
+        assert "tt-of-anna, sent by anna@desk2" in text_in_one_line(stage)
         assert stage.app.screen.query_one("#confirm", Button).disabled
         await pilot.press("escape", "J")
         await asyncio.sleep(2)
         await pilot.pause()
-        assert "Reverse BTCUSD LONG · bob@desk2" in text_in_one_line(stage)
+        assert "Reverse BTCUSD LONG · anna@desk2" in text_in_one_line(stage)
         await pilot.press("enter")
         await pilot.pause()
-        assert "· bob@desk2" in text_in_one_line(stage)
+        assert "· anna@desk2" in text_in_one_line(stage)
 
 
 async def test_a_reversal_that_another_machine_was_faster_with_is_not_sent_and_says_who() -> None:
-    stage = AppWithStore()
+    stage = AppOnSharedAccount()
     async with stage.running(SIZE, after=9) as pilot:
         await opened(stage, pilot)
-        await stage.bob.begin("tt-of-bob", SCOPE, "reversal", DETAILS, after=None)
+        await stage.anna.begin("tt-of-anna", SCOPE, "reversal", DETAILS, after=None)
         await press_confirm(pilot)
         await asyncio.sleep(2)
         await pilot.pause()
         shown = text_in_one_line(stage)
-        assert posts(stage) == 0 and "bob@desk2" in shown
+        assert posts(stage) == 0 and "anna@desk2" in shown
 
 
 async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_refuses() -> None:
-    stage = AppWithStore()
+    stage = AppOnSharedAccount()
     async with stage.running(SIZE, after=9) as pilot:
         stage.link.cut()
         await asyncio.sleep(12.5)
@@ -102,30 +77,30 @@ async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_re
 
 
 async def test_a_lock_of_another_person_is_seen_within_a_second_and_unlocking_says_who_holds_it() -> None:
-    stage = AppWithStore()
+    stage = AppOnSharedAccount()
     async with stage.running(SIZE, after=9) as pilot:
-        await stage.bob.lock_trading(True)
+        await stage.anna.lock_trading(True)
         await asyncio.sleep(1)
         await pilot.pause()
         assert "LOCKED" in text_in_one_line(stage)
         await opened(stage, pilot)
-        assert "It is locked on every machine by bob@desk2" in text_in_one_line(stage)
+        assert "It is locked on every machine by anna@desk2" in text_in_one_line(stage)
         await pilot.press("escape", "L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await asyncio.sleep(1)
         await pilot.press("tab", "enter")
         await asyncio.sleep(1)
         await pilot.pause()
-        assert "Trading stays locked by bob@desk2" in newest_message(stage)
+        assert "Trading stays locked by anna@desk2" in newest_message(stage)
         assert stage.desk.intents is not None and stage.desk.intents.locked
 
 
 async def test_an_older_copy_of_the_store_is_accepted_by_a_typed_word(tmp_path: Path) -> None:
-    stage = AppWithStore(tmp_path)
+    stage = AppOnSharedAccount(data_dir=tmp_path)
     async with stage.running(SIZE, after=9) as pilot:
         older = stage.server.snapshot()
-        await stage.bob.lock_trading(False)
-        await stage.bob.begin("tt-of-bob", SCOPE, "reversal", DETAILS, after=None)
+        await stage.anna.lock_trading(False)
+        await stage.anna.begin("tt-of-anna", SCOPE, "reversal", DETAILS, after=None)
         await asyncio.sleep(1)
         stage.server.restore(older)
         await asyncio.sleep(8)
