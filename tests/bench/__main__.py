@@ -30,6 +30,7 @@ BENCHES = (
     "limiter",
     "show_all",
     "reversal",
+    "store",
     "simulated_hour",
     "simulated_day",
     "memory_over_hours",

@@ -2,7 +2,8 @@
 
     python -m tests.bench.limiter [--seconds 20]
 
-One process and four sharing the budget, one-way jitter 20 to 120 and 20 to 320 ms.
+One process and four sharing the budget, one-way jitter 20 to 120 and 20 to 320 ms. The bench `store` measures the same
+with processes on two machines that share a store.
 """
 
 from __future__ import annotations
@@ -16,23 +17,39 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.bench.report import Report
 from tests.bench.strict_server import LIMIT
 
+if TYPE_CHECKING:
+    from tradetui.exchange.rate_limit.permits_in_store import PermitServer
+
 WAITERS = 30
 SLOWEST_MS = (120, 320)
 PART = 0.95
+MACHINES = ("desk1", "desk2")
 PYTHON = [sys.executable, "-m"]
 
 
-async def call_for(base_url: str, directory: str, who: str, waiters: int, begin: float, seconds: float) -> None:
+def permit_server(conninfo: str, machine: str) -> PermitServer:
+    """The permits of one of two machines in a store."""
+    from tradetui.exchange.rate_limit.permits_in_store import PermitServer
+    from tradetui.storage.postgres.server import PostgresServer
+
+    return PermitServer(PostgresServer(conninfo), machine, "office", 0.5)
+
+
+async def call_for(
+    base_url: str, directory: str, conninfo: str, who: str, waiters: int, begin: float, seconds: float
+) -> None:
     """One process: so many waiters, each calling as soon as it may."""
     from tradetui.exchange import Credentials, ExchangeError, ExchangeReader, Priority
     from tradetui.exchange.rate_limit.budget import Budget
 
-    budget = Budget(Path(directory), "bench")
+    machine = MACHINES[int(who[1:]) % 2]
+    shared = permit_server(conninfo, machine) if conninfo else None
+    budget = Budget(Path(directory) / machine if conninfo else Path(directory), "bench", shared=shared)
     credentials = Credentials("key", "secret", "passphrase")
     stalls: list[float] = []
     async with ExchangeReader(credentials, base_url, locale=who, priority=Priority.FEED, budget=budget) as reader:
@@ -59,7 +76,7 @@ async def call_for(base_url: str, directory: str, who: str, waiters: int, begin:
     print(json.dumps({"stall_ms": max(stalls) * 1000}))
 
 
-def measure(processes: int, slowest_ms: int, seconds: float, report: Report) -> None:
+def measure(processes: int, slowest_ms: int, seconds: float, report: Report, conninfo: str = "") -> None:
     """One run, held to what the limit allows over the round trips that the server made of its jitter."""
     server = subprocess.Popen(
         [*PYTHON, "tests.bench.strict_server", str(slowest_ms)], stdout=subprocess.PIPE, text=True
@@ -74,7 +91,7 @@ def measure(processes: int, slowest_ms: int, seconds: float, report: Report) -> 
                     [
                         *PYTHON,
                         "tests.bench.limiter",
-                        *("--child", base_url, directory, f"p{i}"),
+                        *("--child", base_url, directory, conninfo, f"p{i}"),
                         *(str(WAITERS // processes + (i < WAITERS % processes)), str(begin), str(seconds)),
                     ],
                     stdout=subprocess.PIPE,
@@ -91,7 +108,8 @@ def measure(processes: int, slowest_ms: int, seconds: float, report: Report) -> 
     shares = [result["accepted"].get(f"p{i}", 0) for i in range(processes)]
     # A permit is given back a second after the reply.
     possible = LIMIT / (1 + result["round_trip_s"])
-    name = f"limiter: {processes} process{'es' if processes > 1 else ''}, 20 to {slowest_ms} ms one way"
+    bench = "store" if conninfo else "limiter"
+    name = f"{bench}: {processes} process{'es' if processes > 1 else ''}, 20 to {slowest_ms} ms one way"
     print(f"{name}: shares {shares}, longest stall {max(stalls):.0f} ms")
     report.ratio(
         f"{name}: rate", sum(shares) / seconds, "the limit over the round trip", possible, unit="calls/s", at_least=PART
@@ -102,8 +120,8 @@ def measure(processes: int, slowest_ms: int, seconds: float, report: Report) -> 
 
 def main() -> int:
     if sys.argv[1:2] == ["--child"]:
-        base_url, directory, who, waiters, begin, seconds = sys.argv[2:]
-        asyncio.run(call_for(base_url, directory, who, int(waiters), float(begin), float(seconds)))
+        base_url, directory, conninfo, who, waiters, begin, seconds = sys.argv[2:]
+        asyncio.run(call_for(base_url, directory, conninfo, who, int(waiters), float(begin), float(seconds)))
         return 0
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)

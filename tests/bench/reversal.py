@@ -55,6 +55,7 @@ mode = "trade"
 start_locked = false
 account_kind = "ordinary"
 budget_share = 1.0
+{store}
 product_types = ["USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES"]
 max_reversal_value = 1000000000
 [profiles.bench.intervals]
@@ -90,12 +91,12 @@ def relayed(base_url: str, round_trip_ms: int) -> Iterator[str]:
             process.terminate()
 
 
-def desk_on(base_url: str, server: dict[str, Any], folder: Path) -> Desk:
-    """A desk of one of the sandbox's accounts that may trade."""
+def environment_on(base_url: str, server: dict[str, Any], folder: Path, store: str = "") -> dict[str, str]:
+    """The environment of a program on one of the sandbox's accounts that may trade; `store` is that line if any."""
     key = next(profile for profile in server["profiles"] if profile["name"] == ACCOUNT)
     config = folder / "config.toml"
-    config.write_text(CONFIG.format(base_url=base_url))
-    environment = {
+    config.write_text(CONFIG.format(base_url=base_url, store=store))
+    return {
         **os.environ,
         "TRADETUI_CONFIG": str(config),
         "TRADETUI_API_KEY": key["api_key"],
@@ -105,7 +106,10 @@ def desk_on(base_url: str, server: dict[str, Any], folder: Path) -> Desk:
         "TRADETUI_RUNTIME_DIR": str(folder / "run"),
         "TRADETUI_STATE_DIR": str(folder / "state"),
     }
-    return OpenProfile(load(environment, Flags())).desk()
+
+
+def desk_on(base_url: str, server: dict[str, Any], folder: Path, store: str = "") -> Desk:
+    return OpenProfile(load(environment_on(base_url, server, folder, store), Flags())).desk()
 
 
 async def ready(desk: Desk) -> Preview:
@@ -131,9 +135,11 @@ def bare_get(base_url: str) -> float:
     return (time.perf_counter() - begin) * 1000
 
 
-async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds: int) -> dict[str, list[float]]:
+async def confirming(
+    base_url: str, server: dict[str, Any], folder: Path, rounds: int, store: str = ""
+) -> dict[str, list[float]]:
     """Milliseconds from confirming to the POST's first byte, and of a bare GET before each."""
-    desk = desk_on(base_url, server, folder)
+    desk = desk_on(base_url, server, folder, store)
     execution = desk.execution
     assert execution is not None
     confirms: list[float] = []

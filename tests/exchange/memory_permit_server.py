@@ -11,7 +11,7 @@ from typing import Any
 
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 
-EXECUTED_BY_S = 2.5
+EXECUTED_BY_S = 1.5
 LOST_AFTER_S, KEPT_S = 3.0, 3_600.0
 START_S = 1_800_000_000.0
 

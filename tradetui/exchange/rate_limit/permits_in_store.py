@@ -5,8 +5,9 @@ states that it read last and writes the new ones. If anybody else has written me
 So no client holds a row of the store longer than one call takes there.
 
 A machine without the store counts by itself, within its own share of the limits. The others leave that share to it once
-its program has written nothing for 3 s. It begins when their calls of before have ended. Once the store is back, it
-first waits for the end of its own calls.
+its program has written nothing for 3 s. It begins a second later, when the permits that they had until then have
+cooled; only a call that still hung on its way may be one too many. Once the store is back, it first waits for the end
+of its own calls.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import ceil
+from math import ceil, inf
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar
 
@@ -51,8 +52,6 @@ MACHINE_SHARE: Final = 0.25
 _LOST_AFTER_S: Final = 3.0
 """The store keeps the share of a program that has written nothing for so long."""
 _DEADLINE_S: Final = 1.2
-_EXECUTED_BY_S: Final = 2.5
-"""The store refuses a call that was sent longer ago, so none is carried out after its sender began to count alone."""
 _BEAT_S: Final = 1.0
 """A program without calls writes this often, so that it is not counted as lost."""
 _FRESH_S: Final = 2.0
@@ -136,7 +135,7 @@ class StorePermits(WrittenPermits):
         self._shares = (0.0, 0.0)
         self._since = 0.0
         self._is_in_store = False
-        self._lost_at: float | None = None
+        self._write_sent_at = -inf
         self._is_refused = False
         self._is_serving = False
         self._ask_again_at = 0.0
@@ -157,12 +156,9 @@ class StorePermits(WrittenPermits):
         if self._can_be_reached or self._is_serving:
             wait_s = self._local_calls_end(now) - now
             return self._run(self._claim, self._in_store(request), now) if wait_s <= 0 else _done(_later(wait_s))
-        self._note_loss(now)
-        if self._lost_at is not None:
-            longest_s = 2 * request.window_s + request.hold_s + COOLING_S
-            wait_s = self._lost_at + _EXECUTED_BY_S + _LOST_AFTER_S + longest_s - now
-            if wait_s > 0:
-                return _done(_later(wait_s))
+        self._note_loss()
+        if (wait_s := self._write_sent_at + _pause_s(request) - now) > 0:
+            return _done(_later(wait_s))
         return self._claim_alone(request)
 
     def end_use(self, use: PermitUse, end: UseEnd) -> asyncio.Future[EndpointState]:
@@ -180,7 +176,7 @@ class StorePermits(WrittenPermits):
 
     def rename_account(self, before: str, after: str) -> asyncio.Future[None]:
         """Count for another account from now on; only calls that were counted here are counted for it too."""
-        self._account, self._is_in_store, self._lost_at, self._is_refused = after, False, None, False
+        self._account, self._is_in_store, self._is_refused = after, False, False
         self._rows.clear()
         self._jobs = [job for job in self._jobs if not job.is_end]
         return self._local.rename_account(before, after)
@@ -240,10 +236,10 @@ class StorePermits(WrittenPermits):
         self._local_ends = {name: ends for name, ends in self._local_ends.items() if ends > now}
         return max(self._local_ends.values(), default=now)
 
-    def _note_loss(self, now: float) -> None:
+    def _note_loss(self) -> None:
         if not self._is_in_store:
             return
-        self._is_in_store, self._lost_at = False, now
+        self._is_in_store = False
         prefix = self._address("")
         for address in [key for key in self._rows if key.startswith(prefix) and "|" not in key]:
             # Of the calls of the last minute each machine counts its share, so that all do not begin with none.
@@ -297,16 +293,14 @@ class StorePermits(WrittenPermits):
         except StoreHeld:
             self._fail(jobs)
         except (StoreAway, StoreRefused) as failure:
-            self._note_loss(self._clock.monotonic())
+            self._note_loss()
             if isinstance(failure, StoreRefused):
-                _log.warning("the store counts no calls for this account: %s", failure.message)
+                _log.info("the store counts no calls for this account: %s", failure.message)
                 self._is_refused, self._ask_again_at = True, self._clock.monotonic() + _REFUSED_S
-            else:  # it may have been carried out
-                self._lost_at = self._clock.monotonic()
             self._rows.clear()
             self._fail(jobs)
         else:
-            self._is_in_store, self._lost_at = True, None
+            self._is_in_store = True
             for job, result in zip(jobs, results, strict=True):
                 _set(job.done, result)
 
@@ -339,13 +333,14 @@ class StorePermits(WrittenPermits):
 
     async def _write_states(self) -> bool:
         keys = sorted(self._changed)
+        self._write_sent_at = self._clock.monotonic()
         return await self._call(
             "write_quotas",
             self._account,
             self._machine,
             self._egress,
             self.owner,
-            self._time.at_most(self._clock.monotonic()),
+            self._time.at_most(self._write_sent_at),
             *self._shares,
             keys,
             [self._rows[key][0] for key in keys],
@@ -376,8 +371,8 @@ class StorePermits(WrittenPermits):
         return f"ip:{self._egress}:{host}"
 
     def _claim(self, request: PermitRequest, now: float) -> Claim:
-        free_in_s = self._since + 2 * request.window_s + request.hold_s + COOLING_S - self._now_s
-        if free_in_s > 0:  # the server has forgotten which calls are under way
+        free_in_s = self._since + _pause_s(request) - self._now_s
+        if free_in_s > 0:  # the server has forgotten which permits are out
             return _later(free_in_s)
         share, address_share = self._shares
         of_address = request.key.startswith(f"{request.address}|")
@@ -404,6 +399,11 @@ class StorePermits(WrittenPermits):
 
     def _write(self, kind: str, key: str, state: str) -> None:
         self._changed[key] = state
+
+
+def _pause_s(request: PermitRequest) -> float:
+    """Return how long none is sent after the store was lost, or has lost its states, until others' permits are back."""
+    return _LOST_AFTER_S + COOLING_S + request.beyond_second_s
 
 
 def _part(limit: int, share: float) -> int:

@@ -17,10 +17,12 @@ create table permit_session (
     primary key (account, person, machine, session)
 ) with (fillfactor = 50);
 
+-- The first three functions are called by the others alone, which have set the search path.
+
 -- What the machines may use together, as shares of the limits of an account and of an address.
 create function shares_left(p_account text, p_egress text, out share double precision,
     out address_share double precision)
-    language plpgsql set search_path = tradetui, pg_temp
+    language plpgsql
 as $$
 declare
     lost_before timestamptz := clock_timestamp() - interval '3 s';
@@ -41,7 +43,6 @@ begin
 end $$;
 
 create function check_quota_keys(p_account text, p_egress text, p_keys text[]) returns void language plpgsql
-    set search_path = tradetui, pg_temp
 as $$
 declare
     foreign_key text := (select key from unnest(p_keys) key
@@ -53,11 +54,12 @@ begin
 end $$;
 
 -- One row a key, also of keys that have no state yet; the first columns are the same in each.
-create function quota_rows(p_account text, p_egress text, p_machine text, p_keys text[], p_is_written boolean,
+create function quota_rows(p_account text, p_machine text, p_share double precision, p_address_share double precision,
+    p_keys text[], p_is_written boolean,
     out is_written boolean, out now_epoch_s double precision, out since_epoch_s double precision,
     out share double precision, out address_share double precision, out lost text[], out key text, out version bigint,
     out state text)
-    returns setof record language plpgsql set search_path = tradetui, pg_temp
+    returns setof record language plpgsql
 as $$
 begin
     if not exists (select from quota_since) then
@@ -65,13 +67,12 @@ begin
     end if;
     return query
         select p_is_written, extract(epoch from clock_timestamp())::double precision,
-            (select extract(epoch from at)::double precision from quota_since), l.share, l.address_share,
+            (select extract(epoch from at)::double precision from quota_since), p_share, p_address_share,
             array(select s.session from permit_session s where s.account = p_account and s.person = session_user
                 and s.machine = p_machine
                     and s.seen_at between clock_timestamp() - interval '1 h' and clock_timestamp() - interval '3 s'),
             k.name, coalesce(q.version, 0), case when not p_is_written then q.state end
-        from shares_left(p_account, p_egress) l, unnest(p_keys || null::text) k(name)
-        left join quota q on q.key = k.name;
+        from unnest(p_keys || null::text) k(name) left join quota q on q.key = k.name;
 end $$;
 
 create function read_quotas(p_schema int, p_account text, p_machine text, p_egress text, p_keys text[],
@@ -80,11 +81,13 @@ create function read_quotas(p_schema int, p_account text, p_machine text, p_egre
     out state text)
     returns setof record language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
+declare
+    shares record := shares_left(p_account, p_egress);
 begin
     perform set_config('synchronous_commit', 'off', true);
     perform admit(p_schema, p_account, p_machine, false);
     perform check_quota_keys(p_account, p_egress, p_keys);
-    return query select * from quota_rows(p_account, p_egress, p_machine, p_keys, false);
+    return query select * from quota_rows(p_account, p_machine, shares.share, shares.address_share, p_keys, false);
 end $$;
 
 -- Write all of the states, or none if anybody has written one of them since, if the shares have changed, or if the call
@@ -107,7 +110,7 @@ begin
     perform check_quota_keys(p_account, p_egress, p_keys);
     shares := shares_left(p_account, p_egress);
     is_current := (shares.share, shares.address_share) is not distinct from (p_share, p_address_share)
-        and extract(epoch from clock_timestamp()) - p_sent_epoch_s < 2.5;
+        and extract(epoch from clock_timestamp()) - p_sent_epoch_s < 1.5;
     if is_current then
         insert into quota select k, 0, '' from unnest(p_keys) k order by k on conflict do nothing;
         is_current := cardinality(p_keys) = (select count(*) from (
@@ -125,9 +128,10 @@ begin
             insert into permit_session values (p_account, session_user, p_machine, p_session, p_egress, clock_timestamp())
                 on conflict (account, person, machine, session)
                 do update set egress = excluded.egress, seen_at = excluded.seen_at;
+            shares := shares_left(p_account, p_egress);
         end if;
     end if;
-    return query select * from quota_rows(p_account, p_egress, p_machine, p_keys, is_current);
+    return query select * from quota_rows(p_account, p_machine, shares.share, shares.address_share, p_keys, is_current);
 end $$;
 
 -- A program that has ended counts nothing by itself any more.
