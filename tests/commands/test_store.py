@@ -17,6 +17,7 @@ from tests.commands.conftest import Point
 from tests.postgres import OWNER, StoreDatabase
 from tradetui.cli import main
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
+from tradetui.commands.session.overview_profiles import OverviewProfiles
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.desk.intents.shared_account import MARK_FILE
@@ -24,6 +25,7 @@ from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.postgres.errors import StoreAway
 from tradetui.storage.postgres.schema import versions
 
 Use = Callable[..., None]
@@ -232,3 +234,21 @@ def test_a_store_that_is_gone_for_good_can_be_left_by_hand(use: Use, capsys: pyt
     use("anna", "nowhere")
     assert main(["store", "leave"]) == 1
     assert MARK_FILE in capsys.readouterr().err
+
+
+def test_the_overviews_lock_reaches_other_machines_and_says_if_it_does_not(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui" / "config.toml"
+    config.write_text(config.read_text() + config.read_text().replace("profiles.main", "profiles.other"))
+    assert main(["store", "join", "--profile", "main"]) == 0
+    lock = OverviewProfiles(os.environ, Flags()).sources()[0].lock_trading
+    account = OpenProfile(load(os.environ, Flags(profile="main"))).account
+    assert lock is not None
+    lock(account)
+    assert main(["store", "status", "--profile", "main"]) == 0
+    assert "anna@desk1" in next(line for line in capsys.readouterr().out.splitlines() if "lock" in line.lower())
+    store_database.sql("delete from tradetui.machine")
+    with pytest.raises(StoreAway, match="other machines do not know it"):
+        lock(account)
