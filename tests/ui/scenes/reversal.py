@@ -95,15 +95,15 @@ SCENES = {
     "reversal-hedge": _hedge,
     **dict(in_light_and_sixteen_colours("reversal-outcome", _outcome)),
     "reversal-one-way": _one_way,
+    "reversal-uncertain": _one_way.then(
+        ("One of these two results; the outcome says which", "Type BTCUSD "), _type_size, published=True
+    ),
     "reversal-overtaken": Scene(
         (120, 36),
         ("NOT SENT. anna@desk2 at ", "was faster. Changed since you looked"),
         _overtaken,
         stage=AppOnSharedAccount,
         published=True,
-    ),
-    "reversal-uncertain": _one_way.then(
-        ("One of these two results; the outcome says which", "Type BTCUSD "), _type_size, published=True
     ),
     "journal-empty": _no_journal,
     "which-symbol": _which,
