@@ -194,14 +194,14 @@ async def test_a_crash_of_the_server_is_known_from_the_empty_table(store_databas
 class Desks:
     """Machines on one account that count in one store, and when their calls arrive at the exchange."""
 
-    def __init__(self, directory: Path, seed: int = 1, **shares: float) -> None:
+    def __init__(self, directory: Path, seed: int = 1, round_trip_s: float = 0.002, **shares: float) -> None:
         self.chance = random.Random(seed)
         self.quotas = MemoryQuotas(shares)
         self.arrivals: list[tuple[float, str]] = []
         self.connections: dict[str, MemoryConnection] = {}
         self.budgets: dict[str, Budget] = {}
         for machine, share in shares.items():
-            connection = self.connections[machine] = MemoryConnection(self.quotas, self.chance)
+            connection = self.connections[machine] = MemoryConnection(self.quotas, self.chance, round_trip_s)
             shared = PermitServer(cast(Any, connection), machine, "office", share)
             self.budgets[machine] = Budget(
                 directory / machine,
@@ -382,6 +382,20 @@ async def test_a_step_of_the_stores_clock_stops_nothing_for_longer_than_the_step
     await asyncio.gather(*(desks.call_on(machine, 90) for machine in desks.budgets), step())
     assert desks.rate("a", 60, 90) > 5 and desks.rate("b", 60, 90) > 5
     assert desks.quotas.now_s() > START_S
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(("round_trip_s", "part"), [(0.02, 0.95), (0.1, 0.85), (0.3, 0.35)])
+async def test_each_machine_has_its_turn_however_far_the_store_is(
+    round_trip_s: float, part: float, tmp_path: Path
+) -> None:
+    desks = Desks(tmp_path, round_trip_s=round_trip_s, a=0.25, b=0.25, c=0.25, d=0.25)
+    await asyncio.gather(*(desks.call_on(machine, 45, per_second=10) for machine in desks.budgets))
+    rates = [desks.rate(machine, 5, 40) for machine in desks.budgets]
+    assert desks.most <= 10
+    assert sum(rates) > part * 10 / 1.2
+    assert min(rates) > 0.5 * sum(rates) / 4
     await desks.aclose()
 
 

@@ -62,6 +62,9 @@ _REFUSED_S: Final = 5.0
 """How long a refusal is believed: the account has not joined the store, or the schema is another one."""
 _MOST_TRIES: Final = 30
 _LONGEST_JITTER_S: Final = 0.02
+_NEAR_S: Final = 0.04
+_TURN_ROUND_TRIPS: Final = 3
+"""From a store further away the others get their turn after each write; whoever wrote last would always be first."""
 _CLOCK_DRIFT: Final = 0.001
 """The clocks of server and machine may run at rates that differ by so much."""
 _COUNTED_S: Final = 62.0
@@ -95,17 +98,17 @@ class _ServerTime:
 
     def __init__(self) -> None:
         self._server_s = 0.0
-        self._sent = self.received = -1e9
+        self.sent = self.received = -1e9
 
     def note(self, server_s: float, sent: float, received: float) -> None:
-        self._server_s, self._sent, self.received = server_s, sent, received
+        self._server_s, self.sent, self.received = server_s, sent, received
 
     def at_least(self, moment: float) -> float:
         elapsed = moment - self.received
         return self._server_s + elapsed - _CLOCK_DRIFT * abs(elapsed)
 
     def at_most(self, moment: float) -> float:
-        elapsed = moment - self._sent
+        elapsed = moment - self.sent
         return self._server_s + elapsed + _CLOCK_DRIFT * abs(elapsed)
 
     def latest_moment(self, server_s: float) -> float:
@@ -279,6 +282,9 @@ class StorePermits(WrittenPermits):
                 self._is_serving = True
                 await self._serve(jobs)
                 self._is_serving = False
+                if (round_trip_s := self._time.received - self._time.sent) > _NEAR_S:
+                    # Others that also wrote have just read the states, and come next.
+                    await asyncio.sleep(self._random.uniform(0, _TURN_ROUND_TRIPS * round_trip_s))
 
     async def _ask_again(self) -> None:
         """See whether the store still refuses; calls are counted here until it does not."""
