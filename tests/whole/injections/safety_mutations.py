@@ -82,7 +82,7 @@ def reading_again_skipped(patch: Patch) -> None:
 
 
 def intent_written_after_sending(patch: Patch) -> None:
-    async def wrong(self: Sending, now: Any, before_reading: int) -> Any:
+    async def wrong(self: Sending, now: Any, before_reading: int, store_version: int | None) -> Any:
         plan = now.plan.with_client_oid(self.intent)
         self._stamp_ms = self._client.server_clock.now_ms
         try:
@@ -90,7 +90,7 @@ def intent_written_after_sending(patch: Patch) -> None:
             state = State.ACKNOWLEDGED
         except OutcomeUnknown:
             state = State.UNKNOWN
-        await self._begin(plan, now, before_reading, now.store_version)
+        await self._begin(plan, now, before_reading, store_version)
         await self._intents.step(self.intent, State.SENT, {"stamp_ms": self._stamp_ms})
         await self._intents.step(self.intent, state, {})
         return self._sent(now, state, "sent")
