@@ -141,7 +141,7 @@ async def test_a_preview_is_void_once_another_machine_has_reversed_the_symbol(de
     async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
         preview = await bob.previewed()
         await anna.reversed()
-        with pytest.raises(NotConfirmed, match=r"anna@desk1 at ..:..:.. UTC was faster"):
+        with pytest.raises(NotConfirmed, match=r"anna@desk1 \(..:..:.. UTC\) was faster"):
             await bob.confirmed(preview)
         assert desk.scene.posts == 1
 

@@ -100,7 +100,7 @@ SCENES = {
     ),
     "reversal-overtaken": Scene(
         (120, 36),
-        ("NOT SENT. anna@desk2 at ", "was faster. Changed since you looked"),
+        ("NOT SENT. anna@desk2 (", "was faster. Changed since you looked"),
         _overtaken,
         stage=AppOnSharedAccount,
         published=True,

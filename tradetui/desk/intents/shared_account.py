@@ -515,7 +515,7 @@ class SharedAccount:
             events = [event for event in await self.store.events_after(number) if event.scope == scope]
         except (StoreAway, StoreRefused):
             return ""
-        return f"{events[-1].writer} at {utc_moment(events[-1].at_ms):%H:%M:%S} UTC" if events else ""
+        return f"{events[-1].writer} ({utc_moment(events[-1].at_ms):%H:%M:%S} UTC)" if events else ""
 
     async def step_followed(self, intent: str, state: State, details: Mapping[str, Any], prior: State | None) -> None:
         """Write a step of another machine's intent; raises WrongStep, Withheld."""
