@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -18,6 +19,9 @@ from tests.postgres import postgres_cluster, store_database  # noqa: F401 (fixtu
 
 LONG = {"commands", "whole"}
 """The rooms whose tests may take half a minute."""
+_MEMORY = Path("/dev/shm")
+_ROOM = 2 * 2**30
+"""Bytes; a container often has 64 MB there, which would not do."""
 
 # An example that takes long on a busy machine is no failure; whatever else the profile in force says stays.
 settings.register_profile("any machine", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,10 +33,10 @@ def pytest_configure() -> None:
 
     All of it is looked for once in about five screen tests: the screens of each are garbage that holds itself.
     Without bytecode every worker rewrites all tests' assertions, and every program that a test starts compiles itself.
-    Directories of tests are in memory where the system has a place for files there: else journals wait for the disk.
+    Directories of tests are in memory where the system has room for files there: else journals wait for the disk.
     """
-    if Path("/dev/shm").is_dir():
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+    if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
     gc.set_threshold(500_000, 10, 5)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

