@@ -230,7 +230,7 @@ class SharedAccount:
             state = await self.store.state()
             self._show(state, await self._disk.run(journal.open_intents))
         await self._follow()
-        self.went_back, self._fault, self._has_objected, self._is_level = "", "", False, True
+        self._fault, self._has_objected, self._is_level = "", False, True
         if self._away_since_s is not None and self._back_since_s is not None:
             self.absence = f"The store was away for {self._back_since_s - self._away_since_s:.0f} s and is compared."
             self._away_since_s = None
@@ -249,7 +249,11 @@ class SharedAccount:
     async def _check_mark(self, state: AccountState) -> None:
         """Find the newest event seen before where it was, and remember the newest now; raises _WentBack."""
         if self._mark is None or self.went_back:
-            self._mark = await self._disk.run(self._read_mark)
+            former, self._mark = self._mark, await self._disk.run(self._read_mark)
+            if self.went_back and self._mark == former:
+                # The event may be there again, entered by another machine: a person has to look all the same.
+                raise _WentBack(self.went_back)
+            self.went_back = ""
         if self._mark is not None and self._is_level and state.version == self.version:
             return
         mark = self._mark or _Mark(state.version, "")
@@ -290,6 +294,7 @@ class SharedAccount:
             events = await self.store.events_after(max(0, state.version - 100))
             # Before any event there is nothing to find again.
             await self._remember(_Mark(events[-1].number, events[-1].step) if events else _Mark(0, ""))
+            self.went_back = ""
         await self.look()
 
     async def _object(self) -> None:
