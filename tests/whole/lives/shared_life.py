@@ -51,14 +51,14 @@ class SharedPromises(Promises):
 
     def judge_locked(self, process: int, *, locked: bool) -> None:
         """(s) A lock of trading has reached every machine that reaches the store."""
-        if not locked and not self._may_be_stale(process):
+        if not locked and not self.may_be_stale(process):
             self.breaks("s", f"process {process} does not know that trading is locked")
 
     def watch(self, process: int, unsettled: tuple[str, ...]) -> None:
-        if not self._may_be_stale(process):
+        if not self.may_be_stale(process):
             super().watch(process, unsettled)
 
-    def _may_be_stale(self, process: int) -> bool:
+    def may_be_stale(self, process: int) -> bool:
         machine = self.plan.processes[process].machine
         return asyncio.get_running_loop().time() < self.stale_until_s.get(machine, 0.0)
 
@@ -131,16 +131,17 @@ class SharedLife(Life):
             self.promises.written(event.intent, step)
 
     async def _lock(self, process: Process, for_s: float) -> None:
-        self._fate(self._see_lock(for_s))
+        self._fate(self._see_lock(process, for_s))
         await super()._lock(process, for_s)
 
-    async def _see_lock(self, for_s: float) -> None:
+    async def _see_lock(self, locker: Process, for_s: float) -> None:
+        """Judge what every session knows of a lock, unless its own session has unlocked it already."""
         await asyncio.sleep(LOCK_SEEN_S)
-        is_locked = any(account.locks for account in self.server.accounts.values())
-        if for_s > LOCK_SEEN_S and is_locked and not self._weather_over and not self.plan.disk_slow_share:
-            for process in self.processes.values():
-                if process.ready and not process.suspended:
-                    self.promises.judge_locked(process.number, locked=process.execution.intents.locked)
+        running = [process for process in self.processes.values() if process.ready and not process.suspended]
+        may_be_late = self._weather_over or self.plan.disk_slow_share or self.promises.may_be_stale(locker.number)
+        if for_s > LOCK_SEEN_S and locker in running and locker.execution.intents.locked and not may_be_late:
+            for process in running:
+                self.promises.judge_locked(process.number, locked=process.execution.intents.locked)
 
     def _begin_fault(self, fault: StoreFault) -> None:
         if self._weather_over:

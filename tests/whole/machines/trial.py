@@ -74,11 +74,12 @@ class WatchedExchange(ExchangeThread):
 
         def answering(request: HttpCall, fault: Any = None) -> Answer:
             at_s = time.time()
-            before = len(self.sandbox.calls)
             reply = answer(request, fault)
+            call = self.sandbox.calls[-1]
             is_reversal = (request.method, request.path) == REVERSAL
             client_oid = str(json.loads(request.body).get("clientOid", "")) if is_reversal else ""
-            was_taken = len(self.sandbox.calls) > before and self.sandbox.calls[-1].code in ("00000", "")
+            # A fault that stands in the place of the reply has no code; one that came before the order, no caller.
+            was_taken = call.code == "00000" or (not call.code and call.uid is not None)
             self.arrivals.append(Arrival(at_s, request.method, request.path, client_oid, was_taken))
             return reply
 
