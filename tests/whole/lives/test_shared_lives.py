@@ -19,6 +19,7 @@ from tests.whole.lives.shared_life import SharedLife
 from tests.whole.lives.test_lives import CAMPAIGN_LIVES, calm, in_all_processors
 
 SUITE_LIVES, IN_A_GROUP = 48, 6
+BROKE_A_PROMISE_ONCE = (3231,)
 WEATHER = (*(str(kind) for kind in StoreFaultKind), "suspended", "kills", "followed: settled")
 CONFIRMED_S = COMPARED_S + 4.0
 
@@ -59,6 +60,12 @@ def test_while_the_store_fails_an_outcome_under_way_is_followed_and_told_later(k
     verdict = live(replace(plan, posts=(lost, *plan.posts[1:])), SharedLife)
     assert not verdict.broken, "\n".join((*verdict.trace, *verdict.broken))
     assert verdict.posts == 1, verdict.trace
+
+
+@pytest.mark.parametrize("seed", BROKE_A_PROMISE_ONCE)
+def test_every_promise_holds_in_a_life_in_which_one_was_broken_once(seed: int) -> None:
+    verdict = live(shared_plan_of(seed), SharedLife)
+    assert not verdict.broken, "\n".join((*verdict.trace, *verdict.broken))
 
 
 @pytest.mark.parametrize("first", range(0, SUITE_LIVES, IN_A_GROUP))

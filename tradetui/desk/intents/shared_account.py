@@ -174,6 +174,7 @@ class SharedAccount:
         if self._back_since_s is not None:
             self._away_since_s = self._clock.monotonic()
         self._is_level, self._back_since_s = False, None
+        self._has_objected = False  # what comes back may be an even older copy
         self._compared.clear()
 
     async def run(self) -> None:
