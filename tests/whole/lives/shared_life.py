@@ -135,11 +135,17 @@ class SharedLife(Life):
         await super()._lock(process, for_s)
 
     async def _see_lock(self, locker: Process, for_s: float) -> None:
-        """Judge what every session knows of a lock, unless its own session has unlocked it already."""
+        """Judge what every session knows of a lock, unless a session of its own person has unlocked it already."""
         await asyncio.sleep(LOCK_SEEN_S)
         running = [process for process in self.processes.values() if process.ready and not process.suspended]
+        own = [process for process in running if process.names.machine == locker.names.machine]
         may_be_late = self._weather_over or self.plan.disk_slow_share or self.promises.may_be_stale(locker.number)
-        if for_s > LOCK_SEEN_S and locker in running and locker.execution.intents.locked and not may_be_late:
+        if (
+            for_s > LOCK_SEEN_S
+            and locker in own
+            and all(process.execution.intents.locked for process in own)
+            and not may_be_late
+        ):
             for process in running:
                 self.promises.judge_locked(process.number, locked=process.execution.intents.locked)
 
