@@ -184,7 +184,7 @@ def _store_options(store: argparse.ArgumentParser) -> None:
         "what",
         choices=("init", "join", "leave", "status"),
         metavar="ACTION",
-        help="init, join, leave or status to do: tradetui help machines tells",
+        help="init, join, leave or status; see tradetui help machines",
     )
     database = "with init: the database, as in the setting store; the profile's if left out"
     store.add_argument("conninfo", nargs="?", metavar="CONNINFO", help=database)

@@ -46,13 +46,13 @@ def confirmable(screen: Screen) -> bool:
     What decides may have been scrolled away again: it counts as shown once its end was on the screen.
     """
     text = screen.text.lower()
-    named = re.search(r"reverse (long|short) [\d.]+ into (long|short)", text) is not None
+    named = re.search(r"reverse (btcusdt )?(long|short) [\d.]+ (into (long|short)|· (first|second))", text) is not None
     return named and not any(marker in text for marker in ("ready in a moment", "reading …", "sending …", "more below"))
 
 
 def confirm_has_focus(screen: Screen) -> bool:
     """Whether Enter presses the button that confirms."""
-    return screen.marks_as_focused("Reverse LONG") or screen.marks_as_focused("Reverse SHORT")
+    return any(map(screen.marks_as_focused, ("Reverse LONG", "Reverse SHORT", "Reverse BTCUSDT")))
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             "is not set",
             location=str(profile.loaded.file or "environment"),
             key="store",
-            remedy='Write store = "service=NAME" into the profile; tradetui help machines tells how.',
+            remedy='Write store = "service=NAME" into the profile; see tradetui help machines.',
         )
     if args.what == "status":
         return asyncio.run(_status(profile, as_json=args.json))

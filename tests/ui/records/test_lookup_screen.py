@@ -497,6 +497,8 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
             if table == "email":
                 await pilot.press(*"4200000001", "enter")
                 await settle(pilot)
+            stage.app.clear_notifications()
+            await pilot.pause()
             text = screen_text(stage.app)
             assert reason in " ".join(text.replace("╱", " ").replace("│", " ").split()), table
             assert "0 rows · failed, u tries again" in text

@@ -203,7 +203,9 @@ async def test_enter_on_a_sub_account_without_a_profile_says_how_to_get_one_and_
         await pilot.press("enter")
         await asyncio.sleep(1)
         assert stage.app.desk is None and shown(stage)
-        assert "`tradetui init --profile NAME` sets up a profile with a key of its own." in newest_message(stage)
+        assert "`tradetui init --profile NAME` sets up a profile with the sub-account's own key." in newest_message(
+            stage
+        )
         await pilot.press("d")
         await pilot.pause()
         assert "no key" in screen_text(stage.app)

@@ -231,7 +231,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
         if not row.has_key:
             sentence = (
                 f"{row.name} is a sub-account without a profile, and its main account's key cannot open it. "
-                "`tradetui init --profile NAME` sets up a profile with a key of its own."
+                "`tradetui init --profile NAME` sets up a profile with the sub-account's own key."
             )
             notify(self, sentence, severity="warning", seconds=8)
             return
