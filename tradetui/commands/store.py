@@ -193,8 +193,11 @@ async def _status(profile: OpenProfile, *, as_json: bool) -> int:
         for row in state["machines"]:
             output.line(f"  {Writer(row['person'], row['machine'])}, last call {row['seen_s']:.0f} s ago")
         for row in state["open"]:
-            who = Writer(row["person"], row["machine"])
-            output.line(f"  {scope_name(row['scope'])} {row['state']} for {row['age_s']:.0f} s by {who}, {row['id']}")
+            who, follower = Writer(row["person"], row["machine"]), ""
+            if row["follower_person"]:
+                follower = f", looked after by {Writer(row['follower_person'], row['follower_machine'])}"
+            state_since = f"{row['state']} for {row['age_s']:.0f} s"
+            output.line(f"  {scope_name(row['scope'])} {state_since} by {who}{follower}, {row['id']}")
         for row in state["locks"]:
             who = Writer(row["person"], row["machine"])
             output.line(f"  trading locked for {row['age_s']:.0f} s by {who}")

@@ -46,6 +46,7 @@ class Row:
     kind: str
     state: State
     writer: Writer
+    """Of the last step."""
     events: list[StoreEvent] = field(default_factory=list)
     is_open: bool = True
     at_s: float = 0.0
@@ -134,7 +135,8 @@ class MemoryServer:
             scope=row.scope,
             kind=row.kind,
             state=row.state,
-            writer=row.writer,
+            writer=row.events[0].writer,
+            last_writer=row.writer,
             age_s=now - row.at_s,
             number=row.events[-1].number,
             machine_seen_s=now - account.seen_s.get(row.writer.machine, row.at_s),
@@ -193,7 +195,7 @@ class MemoryServer:
         return self._append(name, account, row, state, writer, details, step)
 
     def _already_open(self, row: Row) -> StoreRefused:
-        who = row.writer._asdict()
+        who = row.events[0].writer._asdict()
         return refused(
             StoreRefusal.ALREADY_OPEN,
             "already open",

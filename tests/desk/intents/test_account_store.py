@@ -247,7 +247,12 @@ async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
     assert shown.follower == bob.writer
     assert 0 < shown.follower_left_s <= 30.0
     assert (await bob.take_over("i1", 30.0)).fence == lease.fence
-    await stepped(bob, "i1", State.UNKNOWN, State.SETTLED, fence=lease.fence)
+    await stepped(bob, "i1", State.UNKNOWN, fence=lease.fence)
+    [shown] = (await anna.state()).open
+    assert (shown.writer, shown.last_writer) == (anna.writer, bob.writer), "who began it stays the one who sent it"
+    with refusal(StoreRefusal.ALREADY_OPEN, person="anna", machine="desk2"):
+        await begun(bob, "i2")
+    await stepped(bob, "i1", State.SETTLED, fence=lease.fence)
 
 
 async def test_a_lease_that_ran_out_passes_on_and_its_steps_are_refused(open_store: OpenStore) -> None:

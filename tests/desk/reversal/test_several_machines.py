@@ -276,7 +276,7 @@ async def test_what_a_machine_that_is_gone_has_sent_is_settled_by_one_other(desk
         for _ in range(2 * 60):
             await asyncio.sleep(0.5)
             sentences += str(bob.intents.unsettled())
-        assert "looked after by" in sentences
+        assert "by anna@desk1, looked after by" in sentences and "by bob@desk2, looked" not in sentences
         assert states_of(desk, desk.scene.uid) == [State.SETTLED]
         assert bob.intents.unsettled() == carl.intents.unsettled() == ()
         row = desk.server.accounts[desk.scene.uid].rows[sent.intent]

@@ -506,7 +506,7 @@ class SharedAccount:
         if row.id not in self._followed and row.age_s < LEFT_BEHIND_S:
             return False
         is_gone = row.machine_seen_s >= MACHINE_GONE_S
-        return is_gone or row.state is State.INTENDED or row.writer.machine == own.machine
+        return is_gone or row.state is State.INTENDED or row.last_writer.machine == own.machine
 
     async def followed(self) -> list[tuple[Intent, float]]:
         """Return the intents of other machines that this session settles, each with the age of its last step."""

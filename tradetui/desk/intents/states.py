@@ -57,7 +57,7 @@ def scope_name(scope: str) -> str:
 class OpenIntent(NamedTuple):
     """An intent that locks a scope, and its last known state.
 
-    `writer` is the person and machine of its last step, `follower` of those who settle it; empty for this machine's.
+    `writer` is the person and machine that began it, `follower` those that settle it; empty for this machine's.
     """
 
     id: str

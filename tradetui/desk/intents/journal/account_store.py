@@ -44,17 +44,21 @@ class Writer(NamedTuple):
 
 
 class StoreIntent(NamedTuple):
-    """An open intent: its last step, by whom and how long ago, and who follows it by lease, if anybody does."""
+    """An open intent: who began it, its last step, by whom and how long ago, and who follows it by lease, if anybody.
+
+    A follower writes steps too, but `writer` stays the one who began it.
+    """
 
     id: str
     scope: str
     kind: str
     state: State
     writer: Writer
+    last_writer: Writer
     age_s: float
     number: int
     machine_seen_s: float
-    """Seconds since the writer's machine last called the store."""
+    """Seconds since the last writer's machine last called the store."""
     follower: Writer | None
     follower_left_s: float
 

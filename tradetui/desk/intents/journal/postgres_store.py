@@ -154,6 +154,7 @@ def _store_intent(row: _Row) -> StoreIntent:
         kind=row["kind"],
         state=State(row["state"]),
         writer=_writer(row),
+        last_writer=Writer(row["last_person"], row["last_machine"]),
         age_s=row["age_s"],
         number=row["number"],
         machine_seen_s=row["machine_seen_s"],

@@ -175,10 +175,11 @@ create function refuse_open(p_intent intent) returns void language plpgsql
     set search_path = tradetui, pg_temp
 as $$
 declare
+    first event := (select e from event e where e.account = p_intent.account and e.number = p_intent.first_number);
     last event := (select e from event e where e.account = p_intent.account and e.number = p_intent.last_number);
 begin
     perform refuse('TT001', format('intent %s is %s', p_intent.id, p_intent.state), jsonb_build_object(
-        'intent', p_intent.id, 'state', p_intent.state, 'person', last.person, 'machine', last.machine,
+        'intent', p_intent.id, 'state', p_intent.state, 'person', first.person, 'machine', first.machine,
         'age_s', age_s(last.at)));
 end $$;
 
@@ -422,13 +423,15 @@ begin
     -- One statement, so that all of it is of one moment.
     select a.version,
         (select coalesce(jsonb_agg(jsonb_build_object(
-            'id', i.id, 'scope', i.scope, 'kind', i.kind, 'state', i.state, 'person', e.person, 'machine', e.machine,
+            'id', i.id, 'scope', i.scope, 'kind', i.kind, 'state', i.state,
+            'person', begun.person, 'machine', begun.machine, 'last_person', e.person, 'last_machine', e.machine,
             'age_s', age_s(e.at), 'number', e.number,
             'machine_seen_s', coalesce(age_s(m.seen_at), age_s(e.at)),
             'follower_person', case when i.follower_until > clock_timestamp() then i.follower_person end,
             'follower_machine', case when i.follower_until > clock_timestamp() then i.follower_machine end,
             'follower_left_s', coalesce(greatest(0, -age_s(i.follower_until)), 0)) order by i.first_number), '[]')
             from intent i join event e on e.account = i.account and e.number = i.last_number
+            join event begun on begun.account = i.account and begun.number = i.first_number
             left join machine m on m.account = i.account and m.person = e.person and m.name = e.machine
             where i.account = p_account and (i.open or i.state = 'corrected')),
         (select coalesce(jsonb_agg(to_jsonb(l)), '[]') from locks_of(p_account) l),
