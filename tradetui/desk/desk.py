@@ -173,7 +173,10 @@ class Desk:
         if self.intents.locked:
             return Access.LOCKED
         key_reads_only = self.account is not None and self.account.key_reads_only
-        return Access.KEY_READS_ONLY if key_reads_only else Access.TRADE
+        if key_reads_only:
+            return Access.KEY_READS_ONLY
+        shared = self.intents.shared
+        return Access.NO_STORE if shared is not None and shared.away_s is not None else Access.TRADE
 
     @property
     def intents(self) -> Intents | None:

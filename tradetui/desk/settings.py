@@ -28,10 +28,14 @@ class Environment(StrEnum):
 
 
 class Access(StrEnum):
-    """The actions open to this session now; with a key of `KEY_READS_ONLY` the exchange accepts no order."""
+    """The actions open to this session now; with a key of `KEY_READS_ONLY` the exchange accepts no order.
+
+    `NO_STORE` means that the store shared with other machines is away, without which nothing is sent.
+    """
 
     TRADE = "TRADE"
     LOCKED = "LOCKED"
+    NO_STORE = "NO STORE"
     MONITOR = "MONITOR"
     KEY_READS_ONLY = "KEY READS ONLY"
     UNIFIED = "MONITOR · UNIFIED"

@@ -67,13 +67,37 @@ async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_re
         await pilot.press("escape", "f9")
         await asyncio.sleep(0.5)
         assert "Trading is locked on this machine only" in newest_message(stage)
+        assert " LOCKED " in text_in_one_line(stage)
         stage.link.mend()
         await asyncio.sleep(8)
+        assert not untold(stage), "the others know of the lock now"
         await pilot.press("J")
         await asyncio.sleep(2)
         await pilot.pause()
         note = str(stage.app.screen.query_one(RecordsFrame).border_subtitle)
         assert re.fullmatch(r"The store was away for \d\d s and is compared\.", note)
+
+
+async def test_a_lock_undone_while_the_store_is_away_is_no_longer_said_and_trading_is_not_shown_as_open() -> None:
+    stage = AppOnSharedAccount()
+    async with stage.running(SIZE, after=9) as pilot:
+        assert " TRADE " in text_in_one_line(stage)
+        stage.link.cut()
+        await asyncio.sleep(1)
+        await pilot.press("f9")
+        await asyncio.sleep(0.5)
+        assert untold(stage)
+        await pilot.press("L")
+        await asyncio.sleep(1)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert not untold(stage)
+        assert " NO STORE " in text_in_one_line(stage) and " TRADE " not in text_in_one_line(stage)
+
+
+def untold(stage: AppOnSharedAccount) -> bool:
+    return any("Trading is locked on this machine only" in notice.message for notice in stage.app._notifications)
 
 
 async def test_a_lock_of_another_person_is_seen_within_a_second_and_unlocking_says_who_holds_it() -> None:

@@ -537,6 +537,11 @@ class Intents:
         """Whether trading is locked: by hand in any process of the account, by the journal, or for the key's owner."""
         return self.lock.locked or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
+    @property
+    def lock_is_untold(self) -> bool:
+        """Whether a lock chosen here is not known yet to every session of the account."""
+        return self.lock.unwritten is not None or (self.shared is not None and self.shared.lock_is_untold)
+
     def note_key_owner(self, uid: str | None) -> None:
         """Note the owner of the API key by the exchange; if it is another account, nothing more is sent."""
         if uid is not None and self.uid is not None and uid != self.uid:

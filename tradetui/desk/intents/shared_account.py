@@ -569,6 +569,11 @@ class SharedAccount:
             self._changed()
 
     @property
+    def lock_is_untold(self) -> bool:
+        """Whether this person has locked trading and the other machines could not be told yet."""
+        return self._untold_lock is True
+
+    @property
     def lockers(self) -> str:
         """Who has locked trading, and for how long; empty if nobody has."""
         return ", ".join(f"{lock.writer}, {_since(lock.age_s)}" for lock in self.locks)

@@ -169,6 +169,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self.overview: Overview | None = None
         self._row_notices: AlertNotices | None = None
         self._drops_keys = False
+        self._untold_lock: tuple[Intents, str] | None = None  # the message that others do not know of a lock
 
     def get_default_screen(self) -> Screen[Any]:
         """The start screen, painted before the main screen, which then is always the lowest, is imported."""
@@ -348,6 +349,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     def _published(self, feed: Feed[FeedRow] | None) -> None:
         if self.is_running:
+            self._withdraw_untold_lock()
             self.main.published(feed)
             for screen in self.screen_stack:
                 is_seen = screen.is_mounted and (screen.is_current or not screen.is_modal)
@@ -385,7 +387,16 @@ class TradeApp(TextualApp, inherit_bindings=False):
         why = intents.trouble or intents.store_trouble.rstrip(".") or "the journal cannot be used"
         here = "in this session" if intents.lock.unwritten is not None or intents.trouble else "on this machine"
         sentence = f"Trading is locked {here} only: other sessions of the account do not know it ({why})."
+        if self._untold_lock is not None:
+            withdraw(self, self._untold_lock[1])  # it may give another reason
+        self._untold_lock = intents, sentence
         notify(self, sentence, severity="error", seconds=600)
+
+    def _withdraw_untold_lock(self) -> None:
+        """Take back the message that others do not know of a lock, once they do or it is undone."""
+        if self._untold_lock is not None and not self._untold_lock[0].lock_is_untold:
+            withdraw(self, self._untold_lock[1])
+            self._untold_lock = None
 
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first, on top of any dialog.

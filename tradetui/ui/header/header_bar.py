@@ -39,6 +39,7 @@ _ENVIRONMENT: Final = {
 _ACCESS: Final = {
     "TRADE": "bold reverse",
     "LOCKED": "bold $background on $warn",
+    "NO STORE": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
     "KEY READS ONLY": "bold $background on $primary",
     "MONITOR · UNIFIED": "bold $background on $primary",
