@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import cast
@@ -19,6 +20,7 @@ from tradetui.commands.session import demo_desk
 from tradetui.desk.overview.account_row import AccountRow
 from tradetui.desk.overview.watched_account import Kept
 from tradetui.desk.settings import Access, DeskSettings
+from tradetui.desk.tables.cells.cell_format import percent_points
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, made_key
@@ -331,6 +333,23 @@ async def test_what_a_trader_asks_takes_a_few_keys() -> None:
             await asyncio.sleep(1)
             assert sentence in screen_text(stage.app)
             await pilot.press("escape")
+
+
+async def test_the_detail_of_an_account_has_the_table_s_units_with_every_digit() -> None:
+    stage = AppWithOverview(("coin", "hedge"))
+    async with stage.running(size=(140, 48), after=4) as pilot:
+        stage.kept[uid_of(stage, "hedge")] = Kept()
+        await asyncio.sleep(6)
+        await go_to(pilot, stage, "hedge")
+        row = cast("AccountRow", shown(stage).table.cursor.record)
+        await pilot.press("d")
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert row.margin_ratio is not None and row.last_fill is not None
+        percent = percent_points(row.margin_ratio, exact=True)
+        assert re.search(rf"Margin % +{re.escape(percent)} ", text), text
+        assert re.search(r"Unknown +0 ", text), "it is known that there is none"
+        assert re.search(rf"Filled +{row.last_fill:%Y-%m-%dT%H:%M:%S}", text), text
 
 
 async def test_without_a_second_profile_the_key_says_how_to_make_one() -> None:

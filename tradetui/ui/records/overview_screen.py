@@ -6,6 +6,7 @@ It shows an overview and no desk, so that no key, click or palette entry here ca
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,8 @@ from textual.widgets import Static
 from tradetui.desk.overview.account_row import AccountRow, sums_by_environment
 from tradetui.desk.overview.overview import Overview
 from tradetui.desk.overview.overview_table import OVERVIEW, sum_line
-from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS, POSITIONS, Table
 from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
@@ -45,6 +47,11 @@ _HINTS: Final = (
     *(Action.HELP, Action.ENTER_ACCOUNT, Action.FILTER, Action.SORT, Action.ACCOUNT_DETAIL),
     *(Action.LOCK_ALL, Action.COLUMNS, Action.EXPORT, Action.ZOOM, Action.BACK, Action.QUIT),
 )
+
+
+def _figure_of(column: Column[AccountRow], row: AccountRow, exact: CellFormat) -> str:
+    """Return the text of the table with every digit; a time is written out."""
+    return column.exact(row, exact) if isinstance(column.value(row), datetime) else column.text(row, exact)
 
 
 class OverviewScreen(RecordsScreen[AccountRow]):
@@ -244,7 +251,8 @@ class OverviewScreen(RecordsScreen[AccountRow]):
 
     def action_account_detail(self) -> None:
         if (row := self._row) is not None:
-            figures = [(column.title, sanitized(column.exact(row, self.cell_format))) for column in OVERVIEW.columns]
+            exact = replace(self.cell_format, exact=True)
+            figures = [(column.title, sanitized(_figure_of(column, row, exact))) for column in OVERVIEW.columns]
             width = max(len(title) for title, _ in figures)
             lines = [Content.assemble((f"{title:<{width}}  ", "$quiet"), figure) for title, figure in figures]
             self.app.push_screen(LinesDialog(sanitized(row.name).plain, lines, is_tall=True))
