@@ -20,6 +20,7 @@ from tradetui.desk.overview.account_row import NO_KEY, AccountRow, RowState, by_
 from tradetui.desk.overview.overview_table import OVERVIEW, sum_line
 from tradetui.desk.overview.watched_account import Kept, OpenedAccount
 from tradetui.desk.settings import Environment
+from tradetui.desk.tables.cells.cell_format import percent_points
 from tradetui.exchange.client import ExchangeReader, TradingClient
 from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, made_key
@@ -237,6 +238,25 @@ def test_who_needs_a_person_comes_first_and_then_the_name() -> None:
     rows = [row("b"), row("a"), row("m", state=RowState.MARGIN), row("l", state=RowState.NO_LINK)]
     unknown = row("z", state=RowState.UNKNOWN_OUTCOME)
     assert [entry.name for entry in by_need([*rows, unknown])] == ["z", "l", "m", "a", "b"]
+
+
+def test_of_accounts_near_liquidation_the_nearest_comes_first_and_quiet_ones_keep_their_places() -> None:
+    def with_ratio(name: str, ratio: str | None, state: RowState = RowState.MARGIN) -> AccountRow:
+        return row(name, state=state, margin_ratio=None if ratio is None else Decimal(ratio))
+
+    near = [with_ratio("a", "0.6"), with_ratio("b", None), with_ratio("c", "0.9")]
+    quiet = [with_ratio("e", "0.3", RowState.READ), with_ratio("d", "0.1", RowState.READ)]
+    assert [entry.name for entry in by_need([*quiet, *near])] == ["c", "a", "b", "d", "e"]
+
+
+async def test_an_account_near_liquidation_says_why() -> None:
+    several = SeveralAccounts(["isolated"])
+    async with several.watched() as rows:
+        account = rows["isolated"]
+    nearest = account.nearest_liquidation
+    assert account.state is RowState.MARGIN and nearest is not None and account.liquidation_distance is not None
+    away = percent_points(account.liquidation_distance)
+    assert account.problem == f"{nearest.symbol} is {away} % away from liquidation."
 
 
 def test_what_80_columns_have_room_for_is_what_matters() -> None:

@@ -107,10 +107,25 @@ class AccountRow:
         near = [position for position in self.positions or () if position.liquidation_distance is not None]
         return min(near, key=lambda position: position.liquidation_distance or 0, default=None)
 
+    @property
+    def liquidation_distance(self) -> Decimal | None:
+        """The nearest position's distance from its liquidation, as a fraction of the mark."""
+        return None if self.nearest_liquidation is None else self.nearest_liquidation.liquidation_distance
+
 
 def by_need(rows: Iterable[AccountRow]) -> list[AccountRow]:
-    """Return the rows by state, those that need a person first, then by name."""
-    return sorted(rows, key=lambda row: (row.state, row.name.casefold()))
+    """Return the rows by state, those that need a person first and nearest to liquidation first, then by name.
+
+    Rows that need nobody do not change places with their margin.
+    """
+
+    def order(row: AccountRow) -> tuple[RowState, Decimal, Decimal, str]:
+        ratio, distance = row.margin_ratio or Decimal(0), row.liquidation_distance
+        if row.state > RowState.MARGIN:
+            ratio, distance = Decimal(0), None
+        return row.state, -ratio, Decimal("Infinity") if distance is None else distance, row.name.casefold()
+
+    return sorted(rows, key=order)
 
 
 class EnvironmentSum(NamedTuple):

@@ -19,6 +19,7 @@ from tradetui.desk.overview.account_row import UNIFIED, AccountRow, RowState
 from tradetui.desk.overview.row_alerts import RowAlerts
 from tradetui.desk.overview.subaccounts import SUBACCOUNTS_EVERY_S, SubaccountsReader, subaccount_rows
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.tables.cells.cell_format import percent_points
 from tradetui.desk.tables.columns.accounts import RISK_WORTH_A_WARNING
 from tradetui.desk.tables.columns.positions import LIQUIDATION_NEAR
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
@@ -398,7 +399,9 @@ class WatchedAccount:
             row = _with_kept(row, self._kept)
         if row.unknown_outcomes:
             return replace(row, state=RowState.UNKNOWN_OUTCOME)
-        return replace(row, state=RowState.MARGIN) if row.state >= RowState.MARGIN and _is_near(row) else row
+        if row.state < RowState.MARGIN or not (nearness := _nearness(row)):
+            return row
+        return replace(row, state=RowState.MARGIN, problem=f"{nearness} {row.problem}".strip())
 
 
 def _with_kept(row: AccountRow, kept: Kept) -> AccountRow:
@@ -415,9 +418,12 @@ def _with_kept(row: AccountRow, kept: Kept) -> AccountRow:
     )
 
 
-def _is_near(row: AccountRow) -> bool:
-    """Whether the margin, or a position's liquidation, is so near that a person should look."""
-    nearest, ratio = row.nearest_liquidation, row.margin_ratio
+def _nearness(row: AccountRow) -> str:
+    """Say that the margin, or a position's liquidation, is so near that a person should look; empty if neither is."""
+    nearest, ratio, distance = row.nearest_liquidation, row.margin_ratio, row.liquidation_distance
+    sentences = []
     if ratio is not None and ratio >= RISK_WORTH_A_WARNING:
-        return True
-    return nearest is not None and (nearest.liquidation_distance or 0) < LIQUIDATION_NEAR
+        sentences.append(f"The margin ratio is {percent_points(ratio)} %; at 100 % positions are liquidated.")
+    if nearest is not None and distance is not None and distance < LIQUIDATION_NEAR:
+        sentences.append(f"{nearest.symbol} is {percent_points(distance)} % away from liquidation.")
+    return " ".join(sentences)
