@@ -87,7 +87,7 @@ def test_an_account_that_cannot_be_opened_is_named_and_the_exit_code_says_so(
     printed = capsys.readouterr()
     first = json.loads(printed.out)[0]
     assert (first["name"], first["state"]) == ("lost", "not open")
-    assert "uid" in first["problem"] and "3 of 4 accounts (lost: never read)" in printed.err
+    assert "uid" in first["problem"] and "3 of 4 accounts (lost: not read yet)" in printed.err
 
 
 def test_without_a_second_profile_it_says_how_to_make_one(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

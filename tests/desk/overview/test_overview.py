@@ -121,7 +121,7 @@ async def test_a_broken_account_is_one_row_that_says_so_and_delays_no_other() ->
     assert all(rows[name].problem for name in ("silent", "garbled"))
     (total,) = sums_by_environment(list(rows.values()))
     assert (total.counted, total.accounts) == (1, 4)
-    assert total.text == "1 of 4 accounts (garbled: never read, silent: never read, broken: never read)"
+    assert total.text == "1 of 4 accounts (garbled: not read yet, silent: not read yet, broken: not read yet)"
 
 
 async def test_an_account_that_falls_silent_keeps_its_figures_and_is_named_with_their_age() -> None:
@@ -213,9 +213,16 @@ def test_a_sum_holds_only_what_the_exchange_states_in_usdt() -> None:
     (total,) = sums_by_environment([row("main"), converted, row("new", equity=None, age_s=None, is_late=True)])
     assert (total.equity, total.unrealised, total.counted) == (Decimal(200), Decimal(10), 2)
     assert sum_line(total) == (
-        "LIVE 2 of 3 accounts (new: never read) · equity 200.00 USDT · unrealised +10.00 of USDT-margined"
+        "LIVE 2 of 3 accounts (new: not read yet) · equity 200.00 USDT · unrealised +10.00 of USDT-margined"
         " · today — (no session ran when the day began) · oldest 1 s"
     )
+
+
+def test_a_sum_names_accounts_without_figures_and_counts_those_of_today() -> None:
+    days = [row("a", today=Decimal(2)), row("b"), row("read", equity=None)]
+    (total,) = sums_by_environment(days)
+    assert "2 of 3 accounts (read: figures not known)" in sum_line(total)
+    assert "today +2.00 of 1 account ·" in sum_line(total)
 
 
 async def test_a_sub_account_with_a_profile_of_its_own_has_that_row_alone() -> None:
@@ -323,6 +330,8 @@ async def test_a_main_accounts_key_gives_its_sub_accounts_rows_until_every_figur
         await asyncio.sleep(3)
         early = several.rows["hedge/0000"]
         assert (early.equity, early.state, early.access) == (None, RowState.READ, NO_KEY), "one product type is read"
+        (total,) = sums_by_environment(several.overview.rows)
+        assert total.late == (("hedge/0000", "not read yet"), ("hedge/0001", "not read yet"))
         await asyncio.sleep(25)
         rows = several.rows
         assert list(rows) == ["coin", "hedge", "hedge/0000", "hedge/0001"]

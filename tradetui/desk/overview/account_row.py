@@ -131,8 +131,8 @@ def by_need(rows: Iterable[AccountRow]) -> list[AccountRow]:
 class EnvironmentSum(NamedTuple):
     """The sums in USDT of one environment's accounts that have a figure; None if none has one.
 
-    `counted` of `accounts` are in the sums. `late` are the accounts whose figures are missing or old, with their age in
-    seconds, None if they were never read. `oldest_s` is the greatest age in the sums.
+    `counted` of `accounts` are in the sums. `late` are the accounts whose figures are missing or old, and which of the
+    two. `oldest_s` is the greatest age in the sums.
     """
 
     environment: str
@@ -142,14 +142,14 @@ class EnvironmentSum(NamedTuple):
     unrealised: Decimal | None
     today: Decimal | None
     today_counted: int
-    late: tuple[tuple[str, int | None], ...]
+    late: tuple[tuple[str, str], ...]
     oldest_s: int | None
     is_converted: bool
 
     @property
     def text(self) -> str:
         """How many accounts the sums hold, and which are late: `7 of 8 accounts (scalps: 40 s old)`."""
-        late = ", ".join(f"{name}: {'never read' if age is None else f'{age} s old'}" for name, age in self.late)
+        late = ", ".join(f"{name}: {lateness}" for name, lateness in self.late)
         return f"{self.counted} of {self.accounts} accounts" + (f" ({late})" if late else "")
 
 
@@ -158,6 +158,12 @@ def sums_by_environment(rows: Sequence[AccountRow]) -> list[EnvironmentSum]:
         _sum_of(environment, [row for row in rows if row.environment == environment])
         for environment in sorted({row.environment for row in rows})
     ]
+
+
+def _lateness(row: AccountRow) -> str:
+    if row.age_s is None:
+        return "not read yet"
+    return f"{row.age_s} s old" if row.is_late else "figures not known"
 
 
 def _sum_of(environment: str, rows: Sequence[AccountRow]) -> EnvironmentSum:
@@ -171,7 +177,7 @@ def _sum_of(environment: str, rows: Sequence[AccountRow]) -> EnvironmentSum:
         unrealised=known_sum(row.unrealised_in_usdt for row in counted),
         today=known_sum(row.today for row in days),
         today_counted=len(days),
-        late=tuple((row.name, row.age_s) for row in rows if row.is_late or row not in counted),
+        late=tuple((row.name, _lateness(row)) for row in rows if row.is_late or row not in counted),
         oldest_s=max((row.age_s for row in counted if row.age_s is not None), default=None),
         is_converted=any(row.unrealised != row.unrealised_in_usdt for row in counted),
     )

@@ -25,6 +25,7 @@ from tradetui.desk.tables.columns.accounts import RISK_WORTH_A_WARNING
 from tradetui.desk.tables.columns.positions import LIQUIDATION_NEAR
 from tradetui.desk.tables.table import Table, TableName
 from tradetui.trading.position_figures import signed_liquidation_distance
+from tradetui.wire.text import counted
 
 _DOLLARS: Final = "USDT"
 
@@ -192,7 +193,7 @@ def sum_line(total: EnvironmentSum, cell_format: CellFormat = DEFAULT_FORMAT) ->
     if not total.today_counted:
         days = " (no session ran when the day began)"
     else:
-        days = f" of {total.today_counted}" if total.today_counted < total.counted else ""
+        days = f" of {counted(total.today_counted, 'account')}" if total.today_counted < total.counted else ""
     parts = [
         f"{total.environment} {total.text}",
         figure("equity", total.equity, " USDT", signed=False),

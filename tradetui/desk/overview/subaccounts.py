@@ -77,7 +77,7 @@ def subaccount_rows(
             environment=main.environment,
             uid=uid,
             state=RowState.READ if is_readable[uid] else RowState.PARTLY_READ,
-            age_s=None if age_s is None else int(age_s),
+            age_s=int(age_s) if age_s is not None and reader.is_complete else None,
             is_late=feed.freshness is not Freshness.FRESH,
             problem="" if is_readable[uid] else _UNREADABLE,
             equity=totals.equity if is_known else None,
