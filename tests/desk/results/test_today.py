@@ -177,6 +177,16 @@ def test_without_bills_a_sample_that_is_newer_than_the_fills_says_nothing_yet() 
     assert [day.moved_in, day.confirmed.time] == [0, NOON - MINUTE]
 
 
+def test_a_unified_account_without_bills_has_no_result_by_its_first_sample_alone() -> None:
+    archive, account = Archive(None), CoinEquity("USDT", Decimal(1000), Decimal(1000), Decimal(0))
+    archive.note_read(USDT, NOON)
+    first = EquitySample(NOON - 2 * MINUTE, Decimal(1000), Decimal(0), (account,), is_unified=True)
+    archive.add_equity((USDT,), first)
+    assert opening(archive) is None, "no transfer is known"
+    archive.add_equity((USDT,), first._replace(time=NOON - 20_000))
+    assert opening(archive) is not None
+
+
 def test_what_may_have_been_withdrawn_alerts_nobody_until_it_is_known() -> None:
     archive = with_bills(Archive(None), until=NOON - 30_000)
     for time, equity, unrealised in ((MIDNIGHT, "1000", "0"), (NOON - MINUTE, "1100", "50"), (NOON, "600", "50")):

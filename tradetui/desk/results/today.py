@@ -181,6 +181,8 @@ def opening_by_fills(
 ) -> DayOpening | None:
     """Return the opening with wallet changes beyond fills as transfers; None if fills are missing.
 
+    A unified account also needs a later sample than the first: its bills come later than its equity.
+
     Bring the ledger forward before. Fills that came since are booked here, or they would count as transfers.
     """
     while archive.advance_ledger():
@@ -188,7 +190,7 @@ def opening_by_fills(
     connection, start = archive.connection, of_day.start
     end = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
     if end is None or end.time <= start.time:
-        return _opening_of(of_day, (start,), (), start, is_complete=False)
+        return None if start.is_unified else _opening_of(of_day, (start,), (), start, is_complete=False)
     beyond = _wallets_beyond_fills(connection, product_types, start, end)
     gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
     if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
