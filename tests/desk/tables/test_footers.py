@@ -77,7 +77,7 @@ def test_an_orders_row_sums_as_its_fills_do() -> None:
             },
             "profit ~+80.00 fees ~-8.00",
         ),
-        ({"profit": ""}, "profit 0.00? fees -0.06"),
+        ({"profit": ""}, "profit — fees -0.06"),
         (
             {"profit": "1", "feeDetail": [{"feeCoin": "BGB", "totalFee": "-2"}]},
             "profit +1.00 fees 0.00 and -2.0000 BGB",

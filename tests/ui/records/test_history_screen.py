@@ -14,7 +14,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills, workers_in_front
+from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills, AppOnSandbox, workers_in_front
 from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import ArchiveRows, RowQueries, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -26,6 +26,7 @@ from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.replies.record import Record
 
@@ -154,6 +155,31 @@ def test_no_match_is_not_taken_for_no_row() -> None:
     limit = "It finds symbols, and five digits or more of an ID; / in panel 4 finds every word. Esc clears the filter."
     assert limit in screen.nothing
     assert screen.filter_prompt.startswith("Symbol")
+
+
+async def test_of_a_unified_account_too_the_history_is_whole_and_exported_with_what_was_received(tmp_path: Path) -> None:
+    stage = AppOnSandbox("unified")
+    async with stage.running(after=60) as pilot:
+        stage.sandbox.exchange_state.stands_still = True
+        await settled(pilot)
+        screen = await opened(stage, pilot)
+        assert stage.desk.account is not None
+        uid = stage.desk.account.uid
+        fills = [
+            row
+            for product_type in stage.desk.settings.product_types
+            for row in stage.sandbox.exchange_state.rows(uid, "fills", product_type)
+        ]
+        times = [int(row["cTime"]) for row in fills]
+        assert max(times) - min(times) > 31 * DAY_MS, "more than one span of interface v3"
+        assert screen.table.rows.count == len(fills)
+        await pilot.press("e")
+        stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
+        await pilot.press("enter")
+        await workers_in_front(stage)
+        written = json.loads((tmp_path / "fills.json").read_text())
+        assert {row["v3"]["execId"] for row in written} == {row["tradeId"] for row in fills}
+        assert all(row["v3"]["execPrice"] == row["price"] and row["v3"]["tradeSide"] != row["tradeSide"] for row in written)
 
 
 async def test_all_of_it_is_exported_and_dates_and_symbols_narrow_it_and_what_is_exported(tmp_path: Path) -> None:

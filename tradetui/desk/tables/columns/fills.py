@@ -146,15 +146,17 @@ class DollarSum:
 
     An amount in the coin of a coin-margined fill is converted at the fill's price, and USDC counts as USDT; either
     marks the sum with `~`. A coin with an unknown price is listed beside the sum. A missing amount marks the sum with
-    `?`.
+    `?`; if all are missing, there is no sum.
     """
 
     dollars: Decimal = Decimal(0)
     is_converted: bool = False
     is_incomplete: bool = False
+    is_known: bool = False
     others: dict[str, Decimal] = field(default_factory=dict)
 
     def add(self, amount: Decimal | None, coin: str | None, row: FillRow) -> None:
+        self.is_known = self.is_known or amount is not None
         if amount is None:
             self.is_incomplete = True
         elif coin is None or is_dollar(coin):
@@ -168,6 +170,8 @@ class DollarSum:
 
     def text(self, cell_format: CellFormat, *, under_fees: bool = False) -> str:
         """Write the sum, such as `~+884.60` or `-82.29 and -2.0000 BGB`; `under_fees` with the decimals of fees."""
+        if self.is_incomplete and not self.is_known:
+            return UNKNOWN
         written = fee if under_fees else partial(money, signed=True)
         dollars = written(self.dollars, "USDT", cell_format)
         texts = [f"{'~' if self.is_converted else ''}{dollars}"]
