@@ -33,7 +33,7 @@ from tradetui.wire.replies.record import Record
 pytestmark = pytest.mark.looptime
 
 
-async def opened(stage: AppOnMonthOfFills, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
+async def opened(stage: AppOnSandbox, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
     await pilot.press(panel, "H")
     await asyncio.sleep(0.5)
     await pilot.pause()
@@ -157,7 +157,9 @@ def test_no_match_is_not_taken_for_no_row() -> None:
     assert screen.filter_prompt.startswith("Symbol")
 
 
-async def test_of_a_unified_account_too_the_history_is_whole_and_exported_with_what_was_received(tmp_path: Path) -> None:
+async def test_the_history_of_a_unified_account_is_whole_and_exported_as_received(
+    tmp_path: Path,
+) -> None:
     stage = AppOnSandbox("unified")
     async with stage.running(after=60) as pilot:
         stage.sandbox.exchange_state.stands_still = True
@@ -179,7 +181,9 @@ async def test_of_a_unified_account_too_the_history_is_whole_and_exported_with_w
         await workers_in_front(stage)
         written = json.loads((tmp_path / "fills.json").read_text())
         assert {row["v3"]["execId"] for row in written} == {row["tradeId"] for row in fills}
-        assert all(row["v3"]["execPrice"] == row["price"] and row["v3"]["tradeSide"] != row["tradeSide"] for row in written)
+        assert all(
+            row["v3"]["execPrice"] == row["price"] and row["v3"]["tradeSide"] != row["tradeSide"] for row in written
+        )
 
 
 async def test_all_of_it_is_exported_and_dates_and_symbols_narrow_it_and_what_is_exported(tmp_path: Path) -> None:
