@@ -106,16 +106,18 @@ async def test_a_lock_of_another_person_is_seen_within_a_second_and_unlocking_sa
         await stage.anna.lock_trading(True)
         await asyncio.sleep(1)
         await pilot.pause()
-        assert "LOCKED" in text_in_one_line(stage)
+        assert " LOCKED by anna@desk2 " in text_in_one_line(stage)
         await opened(stage, pilot)
-        assert "It is locked on every machine by anna@desk2" in text_in_one_line(stage)
+        assert "s ago; only anna can unlock it." in text_in_one_line(stage)
         await pilot.press("escape", "L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await asyncio.sleep(1)
+        shown = text_in_one_line(stage)
+        assert "only anna can unlock it. You remove only" in shown and "Unlock trading on" in shown
         await pilot.press("tab", "enter")
         await asyncio.sleep(1)
         await pilot.pause()
-        assert "Trading stays locked by anna@desk2" in newest_message(stage)
+        assert "Trading stays locked. anna@desk2 locked trading" in newest_message(stage)
         assert stage.desk.intents is not None and stage.desk.intents.locked
 
 

@@ -43,7 +43,7 @@ class AccountLock:
         self.unwritten: LockChoice | None = None
         """The choice to lock that is still to be written: no other session sees it."""
         self.in_store = ""
-        """Who has locked trading on every machine, and for how long; empty if nobody has."""
+        """Who has locked trading on every machine, when, and who can unlock it, in sentences; empty if nobody has."""
         self._starts_locked = locked
         self._in_journal = False
         self._is_being_written = False

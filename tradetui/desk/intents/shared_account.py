@@ -23,6 +23,7 @@ from tradetui.desk.intents.journal.account_store import (
     StoreLock,
     StoreRefusal,
     Writer,
+    since,
 )
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S
@@ -575,8 +576,13 @@ class SharedAccount:
 
     @property
     def lockers(self) -> str:
-        """Who has locked trading, and for how long; empty if nobody has."""
-        return ", ".join(f"{lock.writer}, {_since(lock.age_s)}" for lock in self.locks)
+        """Who has locked trading, when, and who can unlock it, in sentences; empty if nobody has."""
+        return " ".join(map(str, self.locks))
+
+    @property
+    def locks_of_others(self) -> tuple[StoreLock, ...]:
+        """The locks that this person cannot remove."""
+        return tuple(lock for lock in self.locks if lock.writer.person != self.store.writer.person)
 
 
 def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
@@ -586,16 +592,12 @@ def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     return details
 
 
-def _since(age_s: float) -> str:
-    return f"{age_s:.0f} s ago" if age_s < 100 else f"{age_s / 60:.0f} min ago"
-
-
 def _who(refused: StoreRefused) -> str:
     detail = refused.detail
     if "person" not in detail:
         return "somebody else"
     writer = str(Writer(str(detail["person"]), str(detail.get("machine", ""))))
-    return f"{writer}, {_since(float(detail['age_s']))}" if "age_s" in detail else writer
+    return f"{writer}, {since(float(detail['age_s']))}" if "age_s" in detail else writer
 
 
 def _sentence(problem: StoreAway | StoreRefused) -> str:

@@ -20,7 +20,7 @@ class RiskContext:
     """The input of the checks beside the preview; `sends_nothing` is why the session sends nothing at all.
 
     `account_tag` names the account in the text to type; empty where the session knows one profile. `lockers` are the
-    persons who have locked trading on every machine.
+    sentences on who has locked trading on every machine.
     """
 
     settings: DeskSettings
@@ -39,7 +39,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     settings = context.settings
     reasons: list[str] = [*context.sends_nothing]
     if context.lockers:
-        reasons.append(f"It is locked on every machine by {context.lockers}; only the person who locked can unlock.")
+        reasons.append(context.lockers)
     if context.store_trouble:
         reasons.append(context.store_trouble)
     if context.journal_trouble:

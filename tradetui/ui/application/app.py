@@ -423,6 +423,8 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     async def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
         question = f"Unlock trading on {desk.settings.environment} {intents.account_tag or desk.settings.name}?"
+        if intents.shared is not None and (others := intents.shared.locks_of_others):
+            question = f"{' '.join(map(str, others))} You remove only your own lock. {question}"
         action = " · ".join(filter(None, ("Unlock", intents.account_tag)))
         if await self.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, action)):
             unlocked = intents.set_lock(False)
@@ -430,7 +432,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             self._lock_changed()
             await unlocked
             if intents.lock.in_store:
-                sentence = f"Trading stays locked by {intents.lock.in_store}: only the person who locked can unlock."
+                sentence = f"Trading stays locked. {intents.lock.in_store}"
                 notify(self, sentence, severity="warning", seconds=30)
             self._lock_changed()
 

@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.intents.states import State
+from tradetui.desk.settings import Access
 from tradetui.desk.tables.cells.cell_format import UNKNOWN, number, percent, percent_points
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.ui.key_bindings.actions import Action
@@ -66,7 +67,7 @@ class Figure(NamedTuple):
 
     @property
     def width(self) -> int:
-        return sum(cell_len(text) for text, _ in self.parts)
+        return _width(self.parts)
 
 
 class HeaderContent(NamedTuple):
@@ -76,6 +77,8 @@ class HeaderContent(NamedTuple):
     access: str
     account: str
     alarm: str = ""
+    locker: str = ""
+    """The other person who has locked trading first, with the machine; said where there is room."""
     worth: tuple[Figure, ...] = ()
     link: tuple[Figure, ...] = ()
 
@@ -121,22 +124,32 @@ class HeaderBar(Widget):
 
     def render(self) -> Content:
         shown, width = self.shown, self.content_size.width
-        badges: list[Part] = [
-            (f" {shown.environment} ", _ENVIRONMENT.get(shown.environment, _UNKNOWN_BADGE)),
-            (" ", ""),
-            (f" {shown.access} ", _ACCESS.get(shown.access, _UNKNOWN_BADGE)),
-            ("  ", ""),
-            (shown.account, "bold $foreground"),
-        ]
-        if shown.alarm:
-            badges += [("  ", ""), (f" {shown.alarm} ", "bold $background on $error")]
+        access = f"{shown.access} by {shown.locker}" if shown.locker else shown.access
+        badges = _badges(shown, access)
+        if _width(badges) + sum(figure.width + 1 for figure in shown.link[:1]) > width:
+            badges = _badges(shown, shown.access)
         if self.size.height > 1:
             below = _in_a_row(fitting_figures(shown.worth, width))
             return Content("\n").join([_line(_spread(badges, shown.link, width), width), _line(below, width)])
-        room = width - sum(cell_len(text) for text, _ in badges) - _GAP
+        room = width - _width(badges) - _GAP
         worth = _in_a_row(fitting_figures(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
         left = [*badges, (" " * _GAP, ""), *worth] if worth else badges
         return _line(_spread(left, shown.link, width), width)
+
+
+def _badges(shown: HeaderContent, access: str) -> list[Part]:
+    badges: list[Part] = [
+        (f" {shown.environment} ", _ENVIRONMENT.get(shown.environment, _UNKNOWN_BADGE)),
+        (" ", ""),
+        (f" {access} ", _ACCESS.get(shown.access, _UNKNOWN_BADGE)),
+        ("  ", ""),
+        (shown.account, "bold $foreground"),
+    ]
+    return [*badges, ("  ", ""), (f" {shown.alarm} ", "bold $background on $error")] if shown.alarm else badges
+
+
+def _width(parts: Sequence[Part]) -> int:
+    return sum(cell_len(text) for text, _ in parts)
 
 
 def _line(parts: list[Part], width: int) -> Content:
@@ -144,9 +157,9 @@ def _line(parts: list[Part], width: int) -> Content:
 
 
 def _spread(left: list[Part], figures: tuple[Figure, ...], width: int) -> list[Part]:
-    taken = sum(cell_len(text) for text, _ in left)
+    taken = _width(left)
     right = _in_a_row(fitting_figures(figures, width - taken - 1))
-    room = width - taken - sum(cell_len(text) for text, _ in right)
+    room = width - taken - _width(right)
     return [*left, (" " * max(0, room), ""), *right]
 
 
@@ -203,11 +216,15 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[Action], str])
     worth = worth_of(totals, today_of(today, desk.zone, desk.today_unknown_because))
     if state in LOST_LINKS:  # as in the tables, figures that are no longer read have no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
+    shared = None if desk.intents is None else desk.intents.shared
+    lockers = [str(lock.writer) for lock in shared.locks_of_others] if shared is not None else []
+    locker = scrub(lockers[0]) if lockers and desk.access is Access.LOCKED else ""
     content = HeaderContent(
         environment=str(desk.settings.environment),
         access=str(desk.access),
         account=account_of(desk),
         alarm=alarm,
+        locker=locker,
         worth=worth,
         link=link_of(link, state, is_halved=is_halved),
     )
@@ -216,7 +233,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[Action], str])
     figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
     # Painted at once when they change: permissions, warnings, and that a figure is known for the first time.
     known = tuple(figure is not None for figure in (*figures, totals.exposure_multiple, today, link.latency_ms))
-    bar.show((desk.access, state, desk.account, alarm, restraints, known), desk.clock.monotonic(), content)
+    bar.show((desk.access, locker, state, desk.account, alarm, restraints, known), desk.clock.monotonic(), content)
 
 
 def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:

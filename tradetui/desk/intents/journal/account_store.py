@@ -64,10 +64,17 @@ class StoreIntent(NamedTuple):
 
 
 class StoreLock(NamedTuple):
-    """One person's lock on trading, set at a machine so long ago."""
+    """One person's lock on trading, set at a machine so long ago; a sentence as text."""
 
     writer: Writer
     age_s: float
+
+    def __str__(self) -> str:
+        return f"{self.writer} locked trading {since(self.age_s)}; only {self.writer.person} can unlock it."
+
+
+def since(age_s: float) -> str:
+    return f"{age_s:.0f} s ago" if age_s < 100 else f"{age_s / 60:.0f} min ago"
 
 
 class StoreEvent(NamedTuple):
