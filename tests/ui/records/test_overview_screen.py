@@ -24,10 +24,11 @@ from tradetui.desk.tables.cells.cell_format import percent_points
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, made_key
-from tradetui.ui.application.palette import Actions
+from tradetui.ui.application.palette import Actions, help_lines
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.records.overview_screen import OverviewScreen
+from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.ui_settings import NO_UID
 from tradetui.ui.table.record_table import RecordTable
 
@@ -108,6 +109,42 @@ async def test_enter_opens_the_account_locked_and_escape_comes_back_to_rows_that
         await pilot.press("O")
         await asyncio.sleep(1)
         assert shown(stage)
+
+
+async def test_escape_closes_the_dialog_and_the_next_one_goes_back_whatever_message_is_shown() -> None:
+    stage = AppWithOverview()
+    async with stage.running(size=(140, 48), after=4) as pilot:
+        await go_to(pilot, stage, "hedge")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        await pilot.press("R")
+        await asyncio.sleep(3)
+        notify(stage.app, "A message.", seconds=600)
+        await pilot.press("escape")
+        await asyncio.sleep(1)
+        assert stage.app.screen is stage.app.main
+        await pilot.press("escape")
+        await asyncio.sleep(1)
+        assert shown(stage) and not len(stage.app._notifications)
+
+
+async def test_escape_is_offered_only_where_it_does_something_and_help_lists_the_keys_of_here() -> None:
+    stage = AppWithOverview(("hedge", "coin"))
+    async with stage.running(size=(200, 60), after=4) as pilot:
+        assert "Esc Back" not in screen_text(stage.app).splitlines()[-1]
+        await pilot.press("z")
+        await pilot.pause()
+        assert "Esc Back" in screen_text(stage.app).splitlines()[-1]
+        await pilot.press("escape")
+        lines = {(line.keys, line.name) for line in help_lines({}, shown(stage))}
+        assert ("L", "Lock all") in lines and ("F9", "Lock at once") in lines
+        assert not {name for _, name in lines} & {"Positions", "Reverse", "Next panel"}
+        await go_to(pilot, stage, "hedge")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        await pilot.press("O")
+        await asyncio.sleep(1)
+        assert "Esc Back" in screen_text(stage.app).splitlines()[-1]
 
 
 async def test_the_dialog_names_the_account_in_title_button_and_typed_word() -> None:

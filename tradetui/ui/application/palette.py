@@ -34,7 +34,7 @@ from tradetui.ui.app_protocols import HISTORY_SCREEN, MANUAL_DIALOG, OPEN_CREATI
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
 from tradetui.ui.header.header_bar import Alarm
 from tradetui.ui.intents.creation.titles import choices
-from tradetui.ui.key_bindings.actions import OF_ACCOUNTS, Action, Move, shown_keys
+from tradetui.ui.key_bindings.actions import EVERYWHERE, OF_ACCOUNTS, SCREEN_NAMES, Action, Move, shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.themes import THEMES
@@ -319,9 +319,12 @@ class HelpLine:
 
 def help_lines(changed_keys: Mapping[str, str], screen: KeyedScreen) -> list[HelpLine]:
     """The help for a screen; `changed_keys` are the profile's own keys, by the action's id."""
+    # The overview is of no account: the keys of panels, records and trading come with the account that is opened.
+    here = {screen.where, *EVERYWHERE} if screen.where in OF_ACCOUNTS else {*SCREEN_NAMES, *EVERYWHERE}
     lines = [
         HelpLine(action.group, keys, action.description, action.tooltip, reason or "")
         for action, keys, reason in offered_actions(changed_keys, screen)
+        if here & set(action.where)
     ]
     lines += [HelpLine("Header", "", label, about) for label, about in HEADER_FIGURES]
     lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]

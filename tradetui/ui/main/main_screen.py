@@ -357,7 +357,7 @@ class MainScreen(TableScreen):
     async def action_back(self) -> None:
         """Close filter box, filter, dates, zoom and pause, then messages, then the orders against a reversal.
 
-        If nothing is left to close, go back to the overview, if there is one.
+        If there is an overview, messages do not keep one from going back to it.
         """
         if await self.drop_filter():
             return
@@ -367,13 +367,19 @@ class MainScreen(TableScreen):
             self.action_zoom()
         elif self.paused:
             self.resume()
-        elif len(self.app._notifications):
+        elif len(self.app._notifications) and not self._can_leave_for_overview:
             self.app.clear_notifications()
         elif self.desk is not None and not self.trade_app.key_order.in_burst:
-            if self.trade_app.overview is not None and not self.desk.orders_against.sentence:
+            if self._can_leave_for_overview:
+                self.app.clear_notifications()
                 self.trade_app.open_overview()
             self.desk.orders_against.note_seen()
             self.refresh_header()
+
+    @property
+    def _can_leave_for_overview(self) -> bool:
+        desk = self.desk
+        return self.trade_app.overview is not None and desk is not None and not desk.orders_against.sentence
 
     async def action_panel(self, name: str) -> None:
         """Go to another panel, which has a filter of its own: the box closes, its filter stays."""

@@ -195,7 +195,9 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         title = f"{self.subject} {len(rows)} {self._table.sort_filter.pattern_title}".strip()
         problem = "" if self._row is None else self._row.problem
         self.query_one("#records", RecordsFrame).say(title, nothing, problem)
-        self.show_hints(_HINTS, zone_label(self.zone))
+        can_go_back = self.reason(Action.BACK) is None
+        hints = [action for action in _HINTS if action is not Action.BACK or can_go_back]
+        self.show_hints(hints, zone_label(self.zone))
 
     # Keys
 
@@ -248,6 +250,7 @@ class OverviewScreen(RecordsScreen[AccountRow]):
         self._is_zoomed = not self._is_zoomed
         self._arrange()
         self._show_beside()
+        self.refresh_states()
 
     def action_account_detail(self) -> None:
         if (row := self._row) is not None:
