@@ -230,6 +230,17 @@ def test_a_machine_that_joined_sends_nothing_without_the_store(use: Use, capsys:
     assert "store leave" in asyncio.run(trouble())
 
 
+def test_a_second_installation_of_the_same_name_is_refused(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    assert (main(["store", "join"]), main(["store", "join"])) == (0, 0), "the same installation joins again"
+    store_database.sql("update tradetui.machine set installation = 'another'")
+    assert main(["store", "join"]) != 0
+    assert "another installation already works here as anna@desk1" in capsys.readouterr().err
+    assert (main(["store", "leave"]), main(["store", "join"])) == (0, 0)
+
+
 def test_a_store_that_is_gone_for_good_can_be_left_by_hand(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
     use("anna", "nowhere")
     assert main(["store", "leave"]) == 1

@@ -25,7 +25,9 @@ class Session:
         self.machine = machine
 
     async def join(self) -> None:
-        await self.call("join_account", ACCOUNT, "https://exchange.example", "live", "1001", self.machine, None)
+        await self.call(
+            "join_account", ACCOUNT, "https://exchange.example", "live", "1001", self.machine, None, "this one"
+        )
 
     async def begin(self, intent: str, scope: str = "USDT-FUTURES|BTCUSDT", after: int | None = None) -> int:
         details = {"title": intent}

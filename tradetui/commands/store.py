@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, say, stdout
@@ -113,16 +115,20 @@ async def _join(profile: OpenProfile) -> int:
     """Enter this machine, and what is open in its journal; then no session of the account sends without the store."""
     account, machine = profile.account, profile.machine
     address, share = normalised_address(account.base_url), profile.share_in_store
+    mark_file = profile.journal.file.with_name(MARK_FILE)
+    installation = _installation(mark_file)
     async with _connected(profile) as server:
-        await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
+        await server.call(
+            "join_account", account.name, address, account.environment, account.uid, machine, share, installation
+        )
         store = PostgresStore(server, account.name, machine)
         with closing(open_journal(profile.journal)) as journal:
             journal.check()
-            mark_file = profile.journal.file.with_name(MARK_FILE)
             new_id = partial(secrets.token_hex, 16)
             shared = SharedAccount(
                 store, lambda: journal, mark_file, InlineDisk(), SystemClock(), new_id, changed=lambda: None
             )
+            shared.installation = installation
             await shared.look()
             own = {intent.scope: intent for intent in journal.open_intents()}
         if shared.went_back:
@@ -140,6 +146,12 @@ async def _join(profile: OpenProfile) -> int:
             here = f"{scope_name(scope)} is open here ({own[scope].id})"
             say(f"{here} and there ({holder}): it is entered once that has ended.")
     return DONE
+
+
+def _installation(mark_file: Path) -> str:
+    """Return the id of this installation from its last join, or a new one."""
+    mark = json.loads(mark_file.read_text(encoding="utf-8")) if mark_file.exists() else {}
+    return str(mark.get("installation") or secrets.token_hex(16))
 
 
 async def _leave(profile: OpenProfile) -> int:

@@ -540,7 +540,7 @@ class Intents:
     @property
     def lock_is_untold(self) -> bool:
         """Whether a lock chosen here is not known yet to every session of the account."""
-        return self.lock.unwritten is not None or (self.shared is not None and self.shared.lock_is_untold)
+        return self.lock.unwritten is not None or (self.shared is not None and self.shared.untold_lock is True)
 
     def note_key_owner(self, uid: str | None) -> None:
         """Note the owner of the API key by the exchange; if it is another account, nothing more is sent."""

@@ -105,6 +105,8 @@ class SharedAccount:
         """Why this machine takes the store for an older copy; nothing is sent until a person accepts it."""
         self.absence = ""
         """How long the store was last away, as a sentence; empty if it never was."""
+        self.installation = ""
+        """The id by which the store tells this installation from another of its name; `join` makes it."""
         self.version: int | None = None
         """The number of the newest event as last read."""
         self.store = store
@@ -134,7 +136,8 @@ class SharedAccount:
         self._fences: dict[str, int] = {}
         self._followed: set[str] = set()
         self._elsewhere: list[StoreIntent] = []
-        self._untold_lock: bool | None = None
+        self.untold_lock: bool | None = None
+        """What this person chose, to lock or to unlock, and the other machines could not be told yet."""
         self._woken = asyncio.Event()
         self._looking = asyncio.Lock()
         store.on_change = self._hear
@@ -269,12 +272,15 @@ class SharedAccount:
 
     async def _remember(self, mark: _Mark) -> None:
         if mark != self._mark:
-            await self._disk.run(write_text, self._mark_file, json.dumps(mark._asdict()))
+            await self._disk.run(
+                write_text, self._mark_file, json.dumps(mark._asdict() | {"installation": self.installation})
+            )
             self._mark = mark
 
     def _read_mark(self) -> _Mark | None:
         try:
             mark = json.loads(self._mark_file.read_text(encoding="utf-8"))
+            self.installation = str(mark.get("installation", self.installation))
             return _Mark(int(mark["number"]), str(mark["step"]))
         except FileNotFoundError:
             return None
@@ -554,7 +560,7 @@ class SharedAccount:
 
     async def lock_trading(self, locked: bool) -> bool:
         """Set or remove this person's lock on every machine; False if the others could not be told yet."""
-        self._untold_lock = locked
+        self.untold_lock = locked
         try:
             await self._tell_lock()
         except (StoreAway, StoreRefused):
@@ -562,17 +568,12 @@ class SharedAccount:
         return True
 
     async def _tell_lock(self) -> None:
-        if (locked := self._untold_lock) is None:
+        if (locked := self.untold_lock) is None:
             return
         locks = await self.store.lock_trading(locked)
-        if self._untold_lock is locked:
-            self._untold_lock, self.locks = None, locks
+        if self.untold_lock is locked:
+            self.untold_lock, self.locks = None, locks
             self._changed()
-
-    @property
-    def lock_is_untold(self) -> bool:
-        """Whether this person has locked trading and the other machines could not be told yet."""
-        return self._untold_lock is True
 
     @property
     def lockers(self) -> str:

@@ -22,6 +22,8 @@ create table machine (
     name text not null check (length(name) between 1 and 64),
     share double precision check (share > 0 and share <= 1),
     seen_at timestamptz not null,
+    -- Made by a program at its first join, so that a second one of the same name is not taken for it.
+    installation text not null,
     primary key (account, person, name)
 );
 
@@ -222,14 +224,19 @@ begin
 end $$;
 
 create function join_account(p_schema int, p_account text, p_base_url text, p_environment text, p_uid text,
-    p_machine text, p_share double precision, out version bigint)
+    p_machine text, p_share double precision, p_installation text, out version bigint)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
     perform check_schema(p_schema);
     insert into account values (p_account, p_base_url, p_environment, p_uid) on conflict do nothing;
-    insert into machine values (p_account, session_user, p_machine, p_share, clock_timestamp())
-        on conflict (account, person, name) do update set share = excluded.share, seen_at = excluded.seen_at;
+    insert into machine values (p_account, session_user, p_machine, p_share, clock_timestamp(), p_installation)
+        on conflict (account, person, name) do update set share = excluded.share, seen_at = excluded.seen_at
+        where machine.installation = excluded.installation;
+    if not found then
+        perform refuse('TT003', format('another installation already works here as %s@%s; set machine to another name, '
+            'or run tradetui store leave there', session_user, p_machine));
+    end if;
     select a.version into version from account a where name = p_account;
 end $$;
 
