@@ -13,7 +13,7 @@ import pytest
 
 from tests.desk.intents.memory_store import Link, MemoryServer, MemoryStore
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
-from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.intents import Intents, SendsNothing
 from tradetui.desk.intents.journal.account_store import Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.shared_account import LEASE_S, MARK_FILE, OTHERS_LOOK_S, STORE_READ_EVERY_S
@@ -464,7 +464,9 @@ async def test_a_viewer_sees_what_others_do_and_sends_nothing(desk: Desk) -> Non
         await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
         await vera.looked()
         assert vera.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
-        assert "vera may only view this account" in vera.blocked(await vera.previewed())
+        vera.intents.lock.hold()
+        reasons = vera.blocked(await vera.previewed())
+        assert "vera may only view this account" in reasons and SendsNothing.LOCKED not in reasons
 
 
 async def test_an_account_whose_uid_nobody_told_sends_nothing_with_a_store(desk: Desk) -> None:

@@ -538,6 +538,14 @@ class Intents:
         return self.lock.locked or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
     @property
+    def unlocking_helps(self) -> bool:
+        """Whether this person could send after unlocking: not if the store refuses it, or only others have locked."""
+        if self.shared is None:
+            return True
+        is_locked_by_others = bool(self.shared.locks) and self.shared.locks == self.shared.locks_of_others
+        return not (self.shared.refusal or is_locked_by_others)
+
+    @property
     def lock_is_untold(self) -> bool:
         """Whether a lock chosen here is not known yet to every session of the account."""
         return self.lock.unwritten is not None or (self.shared is not None and self.shared.untold_lock is True)

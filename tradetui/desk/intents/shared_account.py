@@ -124,7 +124,7 @@ class SharedAccount:
         """When it was first read after it was away, in monotonic seconds; None while it is away."""
         self._has_objected = False
         """Whether trading was locked because the store went back."""
-        self._refusal = ""
+        self.refusal = ""
         self._fault = ""
         """Why the last comparison failed, other than by the store; empty if it did not."""
         self._mark: _Mark | None = None
@@ -158,8 +158,8 @@ class SharedAccount:
             )
         if self.away_s is not None:
             return f"The store has been away for {self.away_s:.0f} s: nothing new can be sent until it is back."
-        if self._refusal:
-            return f"The store refuses this session: {self._refusal}."
+        if self.refusal:
+            return f"The store refuses this session: {self.refusal}."
         if not self._is_level or self._back_since_s is None:
             fault = f" That fails: {self._fault}." if self._fault else ""
             return f"The store is being compared with this machine's journal.{fault}"
@@ -201,7 +201,7 @@ class SharedAccount:
                 self._is_away()
                 raise
             except StoreRefused as refused:
-                self._refusal = str(refused)
+                self.refusal = str(refused)
                 raise
             except _WentBack as problem:
                 self.went_back, self._is_level = str(problem), False
@@ -219,7 +219,7 @@ class SharedAccount:
             self._back_since_s = self._clock.monotonic()
         is_viewer = state.role == "viewer"
         may_only_view = f"{self.store.writer.person} may only view this account; the owner grants tradetui_trader"
-        self._refusal = may_only_view if is_viewer else ""
+        self.refusal = may_only_view if is_viewer else ""
         if not is_viewer:
             await self._tell_lock()
         journal = self._journal()

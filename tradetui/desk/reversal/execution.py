@@ -174,6 +174,7 @@ class Execution:
             account_tag=self.intents.account_tag,
             store_trouble=self.intents.store_trouble,
             lockers=self.intents.lock.in_store,
+            unlocking_helps=self.intents.unlocking_helps,
         )
         return blocking_reasons(preview, context, typed)
 

@@ -32,16 +32,16 @@ class RiskContext:
     account_tag: str = ""
     store_trouble: str = ""
     lockers: str = ""
+    unlocking_helps: bool = True
 
 
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
     """Return all reasons why confirming is disabled, in sentences; empty if it may be sent."""
     settings = context.settings
-    reasons: list[str] = [*context.sends_nothing]
-    if context.lockers:
-        reasons.append(context.lockers)
-    if context.store_trouble:
-        reasons.append(context.store_trouble)
+    store_reasons = [reason for reason in (context.store_trouble, context.lockers) if reason]
+    reasons: list[str] = [*context.sends_nothing, *store_reasons]
+    if store_reasons and not context.unlocking_helps:  # a dialog would say of the lock which key unlocks it
+        reasons = [*store_reasons, *(reason for reason in context.sends_nothing if reason is not SendsNothing.LOCKED)]
     if context.journal_trouble:
         reasons.append(f"The journal cannot be used: {context.journal_trouble}")
     if context.open_intent:
