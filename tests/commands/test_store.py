@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.commands.conftest import Point
@@ -26,7 +27,7 @@ from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.postgres.errors import StoreAway
-from tradetui.storage.postgres.schema import versions
+from tradetui.storage.postgres.schema import first_line, versions
 
 Use = Callable[..., None]
 
@@ -58,7 +59,9 @@ def test_init_makes_the_schema_and_prints_a_grant_for_each_person_without_one(
     store_database.sql("create database fresh")
     use("anna", "fresh")
     assert (main(["store", "init"]), main(["store", "status"])) == (1, 1)
-    assert "lacks the right" in capsys.readouterr().err
+    text = capsys.readouterr().err
+    assert "lacks the right" in text
+    assert "runs tradetui store init" in text
     use(OWNER, "fresh")
     assert main(["store", "init"]) == 0
     text = capsys.readouterr().out
@@ -133,6 +136,22 @@ def test_doctor_names_what_is_missing_with_its_remedy(
     assert "on this machine" in str(by_name["store TLS"]["found"])
 
 
+def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    use("nora")
+    assert main(["store", "join"]) == 1
+    assert 'nora has no role in the store; its owner runs GRANT tradetui_trader TO "nora"' in capsys.readouterr().err
+
+
+def test_a_server_that_wants_a_password_is_answered_with_where_to_write_it() -> None:
+    problem = psycopg.OperationalError('FATAL:  password authentication failed for user "anna"')
+    assert "~/.pgpass (mode 0600)" in first_line(problem)
+
+
+def test_an_empty_setting_is_called_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "init", ""]) == 2
+    assert "is empty" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("version", "remedy"), [(99, "Install the newer tradetui"), (0, "store init")])
 def test_doctor_tells_a_newer_schema_from_an_older_one(
     use: Use, store_database: StoreDatabase, version: int, remedy: str, capsys: pytest.CaptureFixture[str]
@@ -197,7 +216,9 @@ def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
     end_here()
     assert main(["store", "join"]) == 0
     assert store_database.sql("select state, open from tradetui.intent") == [("settled", False)]
+    capsys.readouterr()
     assert main(["store", "leave"]) == 0
+    assert "anna@desk1 has left account 4100000001." in capsys.readouterr().out
     assert not open_privately(os.environ, Flags()).journal.file.with_name(MARK_FILE).exists()
 
 

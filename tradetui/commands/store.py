@@ -174,7 +174,7 @@ async def _leave(profile: OpenProfile) -> int:
         if refusal.code != StoreRefusal.NOT_A_TRADER:  # it is not there any more
             raise
     mark_file.unlink(missing_ok=True)
-    stdout().line(f"{writer} is not on this account. Take store out of the profile, then start sessions again.")
+    stdout().line(f"{writer} has left account {account.uid}. Take store out of the profile, then start sessions again.")
     _name_others(machines, writer)
     return DONE
 

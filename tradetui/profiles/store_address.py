@@ -11,6 +11,9 @@ from tradetui.storage.postgres.errors import WrongStoreSetting
 
 def store_conninfo(setting: str, environ: Mapping[str, str], location: str) -> str:
     """Return the checked conninfo of a setting, which stands in `location`; raises ConfigurationError."""
+    if not setting.strip():
+        remedy = 'Write store = "service=NAME", or take the setting out.'
+        raise ConfigurationError("is empty", location=location, key="store", remedy=remedy)
     try:
         from tradetui.storage.postgres.conninfo import checked_conninfo
 

@@ -14,7 +14,7 @@ from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 if TYPE_CHECKING:
     from tradetui.storage.postgres.server import PostgresServer
 
-_SLOW_MS: Final = 300.0
+_SLOW_MS: Final = 100.0
 """Each call to the exchange waits for a round trip to the store first."""
 
 
@@ -35,8 +35,9 @@ async def store_findings(profile: OpenProfile) -> list[StoreFinding]:
     try:
         await server.open()
         if server.away_since is not None:
-            remedy = "Check that the server runs and takes this person, and the setting store."
-            return [StoreFinding("store", f"it cannot be reached: {server.away_reason}", remedy)]
+            reason, _, remedy = server.away_reason.partition("; ")
+            remedy = remedy or "check that the server runs and takes this person, and the setting store"
+            return [StoreFinding("store", f"it cannot be reached: {reason}", f"{remedy[0].upper()}{remedy[1:]}.")]
         return await _findings(profile, server)
     except StoreAway as away:
         return [StoreFinding("store", f"it does not answer: {away.reason}", "Check the network and the server.")]

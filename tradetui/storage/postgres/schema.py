@@ -99,18 +99,30 @@ def _migrated(connection: psycopg.Connection[Any]) -> SchemaChange:
     return SchemaChange(before, newest, tuple(str(name) for (name,) in rows))
 
 
-def named_error(problem: psycopg.Error) -> StoreAway | StoreRefused:
-    """Tell a refusal, after which nothing has changed, from everything after which that is not certain."""
+def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRefused:
+    """Tell a refusal, after which nothing has changed, from everything after which that is not certain.
+
+    `person` is who called a function of the schema; empty while the schema is set up.
+    """
     code, message = problem.sqlstate, problem.diag.message_primary or first_line(problem)
     if code is None or code.startswith(_SERVERS_OWN_FAULTS):
         return StoreAway(message)
     if code == _PERMISSION_DENIED:
-        return StoreRefused("TT003", f"this person lacks the right ({message})", {})
+        if person:
+            name = person.replace('"', '""')
+            return StoreRefused(
+                "TT003", f'{person} has no role in the store; its owner runs GRANT tradetui_trader TO "{name}"', {}
+            )
+        return StoreRefused("TT003", f"this person lacks the right to set up the store ({message})", {})
     if code in _NO_SCHEMA:
-        return StoreRefused("TT005", f"the database lacks this program's schema ({message})", {})
+        return StoreRefused(
+            "TT005", f"the database lacks this program's schema ({message}); its owner runs tradetui store init", {}
+        )
     detail = problem.diag.message_detail or ""
     return StoreRefused(code, message, json.loads(detail) if code.startswith("TT") else {"detail": detail})
 
 
 def first_line(problem: psycopg.Error) -> str:
-    return str(problem).strip().partition("\n")[0]
+    """Return what libpq says first, with the remedy if the server wants a password."""
+    line, _, _ = str(problem).strip().partition("\n")
+    return f"{line}; write the password to ~/.pgpass (mode 0600)" if "password" in line else line

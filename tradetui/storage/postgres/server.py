@@ -268,7 +268,7 @@ class _Work:
                 cursor = connection.execute(query.encode(), parameters or None)
                 return cursor.fetchall() if cursor.description else []
         except psycopg.Error as problem:
-            raise named_error(problem) from None
+            raise named_error(problem, connection.info.user) from None
 
     @contextmanager
     def _using(self, connection: Connection) -> Iterator[None]:
