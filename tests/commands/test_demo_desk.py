@@ -29,6 +29,7 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.sandbox.seed_accounts import MOST_OF_A_DESK, desk_accounts
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.exchange_time import DAY_MS
+from tradetui.wire.text import uid_tail
 
 
 def test_a_name_that_no_account_has_is_named() -> None:
@@ -109,6 +110,11 @@ def test_a_desk_has_as_many_accounts_as_wanted_each_with_a_key_of_its_own() -> N
         "carry",
         "reserve",
     ]
+
+
+def test_the_uids_of_a_desk_and_its_sub_accounts_differ_in_the_digits_that_a_row_shows() -> None:
+    accounts = [owned for seeded in desk_accounts(MOST_OF_A_DESK) for owned in (seeded, *seeded.subaccounts)]
+    assert len({uid_tail(owned.uid) for owned in accounts}) == len(accounts)
 
 
 @pytest.mark.parametrize("line", ["demo --accounts 1", "demo --accounts 51", "demo --accounts 8 --unified"])

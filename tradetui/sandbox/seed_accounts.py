@@ -67,8 +67,8 @@ _BY_NAME: Final = {seeded.name: seeded for seeded in EVERY_KIND}
 _OF_A_DESK: Final = (
     _BY_NAME["hedge"]._replace(
         subaccounts=(
-            SeededAccount("carry", "4400010000", "virtual", ONE_WAY, fills=(120, 0, 0), orders=3, triggers=8),
-            SeededAccount("reserve", "4400010001", "virtual", HEDGE, fills=(0, 0, 0), orders=0, triggers=0),
+            SeededAccount("carry", "4400010051", "virtual", ONE_WAY, fills=(120, 0, 0), orders=3, triggers=8),
+            SeededAccount("reserve", "4400010052", "virtual", HEDGE, fills=(0, 0, 0), orders=0, triggers=0),
         )
     ),
     _BY_NAME["one-way"],

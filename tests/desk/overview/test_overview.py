@@ -229,12 +229,12 @@ async def test_a_sub_account_with_a_profile_of_its_own_has_that_row_alone() -> N
     several = SeveralAccounts(["hedge"])
     with_subaccounts(several)
     several.sandbox.exchange_state.keys.append(
-        made_key(7, "carry", "4400010000", ALL, ONE_WAY, "virtual", ips=ANYWHERE)
+        made_key(7, "carry", "4400010051", ALL, ONE_WAY, "virtual", ips=ANYWHERE)
     )
     several.overview = several.overview_of([several.source("hedge"), several.source("carry")])
     async with several.watched():
         await asyncio.sleep(30)
-        assert list(several.rows) == ["carry", "hedge", "hedge/0001"]
+        assert list(several.rows) == ["carry", "hedge", "hedge/0052"]
         assert several.rows["carry"].has_key and several.rows["carry"].positions is not None
         (total,) = sums_by_environment(several.overview.rows)
         equities = [row.equity for row in several.rows.values()]
@@ -328,15 +328,15 @@ async def test_a_main_accounts_key_gives_its_sub_accounts_rows_until_every_figur
     with_subaccounts(several)
     async with several.watched():
         await asyncio.sleep(3)
-        early = several.rows["hedge/0000"]
+        early = several.rows["hedge/0051"]
         assert (early.equity, early.state, early.access) == (None, RowState.READ, NO_KEY), "one product type is read"
         (total,) = sums_by_environment(several.overview.rows)
-        assert total.late == (("hedge/0000", "not read yet"), ("hedge/0001", "not read yet"))
+        assert total.late == (("hedge/0051", "not read yet"), ("hedge/0052", "not read yet"))
         await asyncio.sleep(25)
         rows = several.rows
-        assert list(rows) == ["coin", "hedge", "hedge/0000", "hedge/0001"]
-        carry, state = rows["hedge/0000"], several.sandbox.exchange_state
-        accounts = [row for product in PRODUCT_TYPES for row in state.futures_accounts("4400010000", product)]
+        assert list(rows) == ["coin", "hedge", "hedge/0051", "hedge/0052"]
+        carry, state = rows["hedge/0051"], several.sandbox.exchange_state
+        accounts = [row for product in PRODUCT_TYPES for row in state.futures_accounts("4400010051", product)]
         assert carry.equity is not None and not carry.is_late
         assert abs(carry.equity / sum(Decimal(row["usdtEquity"]) for row in accounts) - 1) < Decimal("0.01")
         assert carry.unrealised and (carry.positions, carry.orders, carry.unknown_outcomes) == (None, None, None)

@@ -33,7 +33,7 @@ from tradetui.ui.settings.ui_settings import NO_UID
 from tradetui.ui.table.record_table import RecordTable
 
 pytestmark = pytest.mark.looptime
-CARRY = "4400010000"
+CARRY = "4400010051"
 
 
 def shown(stage: AppWithOverview) -> OverviewScreen:
