@@ -56,7 +56,7 @@ def test_without_a_day_all_rows_are_summed() -> None:
 
 
 def test_where_every_row_is_of_today_the_note_names_the_time_it_begins() -> None:
-    assert fills_footer([filled(21, 9), filled(21, 8)], TODAY).note.startswith("since 08:00 profit")
+    assert fills_footer([filled(21, 9), filled(21, 8)], TODAY).note.startswith("newest fills since 08:00 profit")
     assert fills_footer([filled(20, 9)], TODAY).note == "no fill today"
 
 
@@ -156,7 +156,7 @@ def test_sums_of_fills_stand_by_the_columns_they_are_of() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
     assert fills_footer(rows, TODAY).totals == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.1200", Tone.PLAIN)}
     assert fills_footer(rows, TODAY).short_note == "sums in USDT, today"
-    assert fills_footer(rows[:2], TODAY).short_note == "sums in USDT, since 01:00"
+    assert fills_footer(rows[:2], TODAY).short_note == "sums in USDT, newest fills since 01:00"
     assert fills_footer(rows, CellFormat()).short_note == "sums in USDT, all rows shown"
     assert fills_footer(rows[2:], TODAY).totals == {}
     assert fills_footer(rows[2:], TODAY).short_note == "no fill today"

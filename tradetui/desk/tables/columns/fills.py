@@ -223,10 +223,10 @@ class _DaySums:
     has_older: bool = False
 
     def period(self, cell_format: CellFormat) -> str:
-        """Return `today`, or the time the sums begin; empty if all rows are summed."""
+        """Return `today`, or from when on the fills in memory are summed; empty if all rows are summed."""
         if cell_format.summed_day is None or self.since is None:
             return ""
-        return "today" if self.has_older else f"since {self.since.astimezone(cell_format.zone):%H:%M}"
+        return "today" if self.has_older else f"newest fills since {self.since.astimezone(cell_format.zone):%H:%M}"
 
 
 def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
