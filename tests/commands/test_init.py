@@ -150,7 +150,7 @@ def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsy
 def test_a_key_that_may_withdraw_is_warned_of_and_its_addresses_are_named() -> None:
     row = {"userId": "12", "parentId": 4100000001, "traderType": "trader", "ips": "10.0.0.1,10.0.0.2"}
     info = AccountInfo.from_row({**row, "authorities": ["coor", "wwow"]})
-    account, permissions, _, warning, addresses = account_sentences(info)
+    account, permissions, _, warning, addresses = account_sentences(info, unified=False)
     assert account == "Account: user ID 12, a sub-account of 4100000001, classic mode, a copy trader."
     assert permissions == "Permissions: futures orders: read; withdrawals: read and write."
     assert warning.startswith("WARNING: this key may withdraw")
@@ -159,7 +159,9 @@ def test_a_key_that_may_withdraw_is_warned_of_and_its_addresses_are_named() -> N
 
 def test_a_key_that_only_reads_is_said_to_reverse_nothing() -> None:
     def sentences(*authorities: str) -> str:
-        return " ".join(account_sentences(AccountInfo.from_row({"userId": "12", "authorities": list(authorities)})))
+        return " ".join(
+            account_sentences(AccountInfo.from_row({"userId": "12", "authorities": list(authorities)}), unified=False)
+        )
 
     assert "This key cannot change a position" in sentences("coor", "cpor")
     assert "To reverse, create a key that may read and write futures orders." in sentences("coor", "cpor")

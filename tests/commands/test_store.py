@@ -139,7 +139,7 @@ def test_doctor_names_what_is_missing_with_its_remedy(
 def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
     use("nora")
     assert main(["store", "join"]) == 1
-    assert 'nora has no role in the store; its owner runs GRANT tradetui_trader TO "nora"' in capsys.readouterr().err
+    assert 'nora may not do this; the owner runs GRANT tradetui_trader TO "nora"' in capsys.readouterr().err
 
 
 def test_a_server_that_wants_a_password_is_answered_with_where_to_write_it() -> None:

@@ -209,21 +209,26 @@ async def check_key(profile: OpenProfile) -> KeyCheck:
             nothing_else = f"The key can read futures. The exchange reports nothing else about it: {problem}"
             sentences: tuple[str, ...] = (nothing_else,)
         else:
-            sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
+            sentences = (
+                account_sentences(reply.rows[0], unified=client.is_unified)
+                if reply.rows
+                else ("The key can read futures.",)
+            )
         if client.is_unified:
             sentences = (UNIFIED_SENTENCE, *sentences)
         return KeyCheck((*sentences, *_clock_sentences(client)))
 
 
-def account_sentences(info: AccountInfo) -> tuple[str, ...]:
+def account_sentences(info: AccountInfo, *, unified: bool) -> tuple[str, ...]:
     """Describe the account's kind, the key's permissions and its address binding; warn if the key may withdraw."""
     kind = "a copy trader" if info.is_copy_trader else "not a copy trader"
     if info.is_copy_trader is None:
         kind = "a copy trader or not (the exchange does not say)"
     parent = info.parent_id or ""
     owner = f", a sub-account of {parent}" if len(parent) >= _SHORTEST_UID and parent != info.user_id else ""
+    mode = "unified" if unified else "classic"
     permissions = "; ".join(permission_texts(info.authorities)) or "the exchange does not report them"
-    sentences = [f"Account: user ID {info.user_id}{owner}, classic mode, {kind}.", f"Permissions: {permissions}."]
+    sentences = [f"Account: user ID {info.user_id}{owner}, {mode} mode, {kind}.", f"Permissions: {permissions}."]
     if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
         sentences.append(
             "This key cannot change a position: nothing can be reversed with it, whatever the mode says. To reverse, "

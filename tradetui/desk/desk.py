@@ -283,6 +283,8 @@ class Desk:
 
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
         now_ms = self.client.server_clock.now_ms
+        if self.intents is not None and not self.client.is_classic:
+            self.intents.lock.hold()  # should it become classic again, trading does not begin by itself
         if feed is self.triggers:
             waiting = self.triggers_reader.waiting or ()
             self._stop_views.update(self.triggers.snapshot, waiting)

@@ -141,7 +141,7 @@ class Difference(StrEnum):
 
     STILL_WAITING = "still waiting"
     GONE = "no longer waiting"
-    WRONG_WAY = "now goes the wrong way"
+    WRONG_WAY = "going the wrong way now"
     NEW = "not in the preview"
 
 
@@ -211,7 +211,8 @@ def compared_with_preview(
     """Return the orders that wait after a reversal and those that are gone, each with its difference from the preview.
 
     `leg_is_gone` is whether nothing is left of the reversed leg, with which its orders should have gone. An order that
-    `may_be_unread`, in the preview or afterwards, is neither gone nor new.
+    `may_be_unread`, in the preview or afterwards, is neither gone nor new. If its effect is not known, it does not go
+    the wrong way either.
     """
     before = {(order.order_id, order.kind): order for order in previewed}
     compared = []
@@ -221,7 +222,7 @@ def compared_with_preview(
             difference = None if may_be_unread(order) else Difference.NEW
         elif shown.assumed and leg_is_gone:
             difference = Difference.STILL_WAITING
-        elif order.wrong_way and not shown.wrong_way:
+        elif order.wrong_way and not shown.wrong_way and not (order.effect == NOT_KNOWN and may_be_unread(order)):
             difference = Difference.WRONG_WAY
         compared.append(replace(order, difference=difference))
     gone = (order for order in before.values() if not (order.assumed or may_be_unread(order)))

@@ -9,6 +9,7 @@ import pytest
 from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows, newest_message
 from tradetui.desk.feeds.orders import UNIFIED_NOTE
 from tradetui.desk.intents.intents import SendsNothing
+from tradetui.desk.settings import Access
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.columns.accounts import accounts_footer
 from tradetui.sandbox.app import Sandbox
@@ -91,7 +92,7 @@ async def test_a_unified_account_is_watched_and_says_why_nothing_is_sent() -> No
         assert sum(count for (method, _), count in stage.sandbox.counts.items() if method == "POST") == sent == 0
 
 
-async def test_an_account_that_moves_while_the_screen_is_open_changes_over() -> None:
+async def test_an_account_that_moves_while_the_screen_is_open_changes_over_and_comes_back_locked() -> None:
     stage = AppOnFewRows("hedge")
     async with stage.running((160, 40), after=8) as pilot:
         before = stage.desk.accounts.snapshot
@@ -106,3 +107,8 @@ async def test_an_account_that_moves_while_the_screen_is_open_changes_over() -> 
         assert [row.record.margin_coin for row in rows].count("USD") == 1
         assert all(row.record.is_whole or row.record.is_part for row in rows), "no row is of the classic account"
         assert stage.desk.execution is None or SendsNothing.UNIFIED in stage.desk.execution.sends_nothing
+        stage.sandbox.exchange_state.account_modes[stage.desk.account.uid] = AccountMode.CLASSIC
+        await asyncio.sleep(12)
+        await pilot.pause()
+        assert stage.desk.client.is_classic
+        assert stage.desk.access is Access.LOCKED, "trading begins again by the trader's key alone"

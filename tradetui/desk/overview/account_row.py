@@ -167,7 +167,7 @@ def _lateness(row: AccountRow) -> str:
 
 
 def _sum_of(environment: str, rows: Sequence[AccountRow]) -> EnvironmentSum:
-    counted = [row for row in rows if row.equity is not None and row.unrealised_in_usdt is not None]
+    counted = [row for row in rows if row.equity is not None]
     days = [row for row in counted if row.today is not None]
     return EnvironmentSum(
         environment,

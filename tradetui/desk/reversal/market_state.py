@@ -263,7 +263,8 @@ class MarketState:
             resting=resting_after(plan, orders, stops.rows or (), held, market=market),
             actuals=reversal_actuals(plan, fills, positions, account, stops.whole_rows),
             orders_are_whole=not unread_orders,
-            stops_are_whole=stops.whole_rows is not None,
+            # Interface v3 of unified accounts reports no trailing stops, and no side of some stops.
+            stops_are_whole=stops.whole_rows is not None and not self._client.is_unified,
         )
 
     async def _product_type_of(self, symbol: str) -> ProductType:

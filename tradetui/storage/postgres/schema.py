@@ -111,7 +111,7 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
         if person:
             name = person.replace('"', '""')
             return StoreRefused(
-                "TT003", f'{person} has no role in the store; its owner runs GRANT tradetui_trader TO "{name}"', {}
+                "TT003", f'{person} may not do this; the owner runs GRANT tradetui_trader TO "{name}"', {}
             )
         return StoreRefused("TT003", f"this person lacks the right to set up the store ({message})", {})
     if code in _NO_SCHEMA:
