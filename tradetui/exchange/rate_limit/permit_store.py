@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -293,15 +294,15 @@ class MemoryPermits:
         return done
 
 
-class WrittenPermits(MemoryPermits):
+class WrittenPermits(MemoryPermits, ABC):
     """Permits whose states are written as text where other processes read them too."""
 
+    @abstractmethod
     def _read(self, kind: str, key: str) -> str | None:
         """Return a written state; `kind` is endpoints or addresses."""
-        raise NotImplementedError
 
-    def _write(self, kind: str, key: str, state: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _write(self, kind: str, key: str, state: str) -> None: ...
 
     def _quota(self, key: str, limit: int = 1) -> EndpointQuota:
         if key not in self._endpoints and (state := self._read("endpoints", key)) is not None:
