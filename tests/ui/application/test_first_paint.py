@@ -20,8 +20,11 @@ HEAVY = (
     "httpx",
     "pydantic",
     "sqlite3",
-    "tradetui.exchange.client",
+    "statistics",
+    "zoneinfo",
+    "tradetui.desk.feeds",
     "tradetui.desk.desk",
+    "tradetui.exchange",
     "tradetui.sandbox.app",
 )
 

@@ -25,16 +25,8 @@ from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import Totals
 from tradetui.ui.application.run_app import screen_text
-from tradetui.ui.header.header_bar import (
-    _ACCESS,
-    _STATES,
-    Figure,
-    HeaderBar,
-    alarm_of,
-    fitting_figures,
-    today_of,
-    worth_of,
-)
+from tradetui.ui.header.header_bar import _ACCESS, Figure, HeaderBar, fitting_figures
+from tradetui.ui.header.header_content import _STATES, alarm_of, today_of, worth_of
 
 
 @pytest.mark.looptime

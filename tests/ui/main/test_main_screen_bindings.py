@@ -15,7 +15,7 @@ from tradetui.ui.application.palette import HEADER_FIGURES, HelpDialog, HelpLine
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters
-from tradetui.ui.header.header_bar import Alarm, link_of, today_of, worth_of
+from tradetui.ui.header.header_content import Alarm, link_of, today_of, worth_of
 from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen

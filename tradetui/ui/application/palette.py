@@ -32,7 +32,7 @@ from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import LOOKUPS, PANELS
 from tradetui.ui.app_protocols import HISTORY_SCREEN, MANUAL_DIALOG, OPEN_CREATION, KeyedScreen, TradingApp
 from tradetui.ui.dialogs.deliberate_dialog import ChoiceDialog, DimmingScreen
-from tradetui.ui.header.header_bar import Alarm
+from tradetui.ui.header.header_content import Alarm
 from tradetui.ui.intents.creation.titles import choices
 from tradetui.ui.key_bindings.actions import EVERYWHERE, OF_ACCOUNTS, SCREEN_NAMES, Action, Move, shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox

@@ -24,7 +24,8 @@ from tradetui.ui.app_protocols import (
     SYMBOL_DIALOG,
     FollowsRow,
 )
-from tradetui.ui.header.header_bar import HeaderBar, show_session
+from tradetui.ui.header.header_bar import HeaderBar
+from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.actions import MONITOR_MODE, UNIFIED_IS_READ, Action
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_actions
 from tradetui.ui.main.hidden_panels import HiddenPanels

@@ -21,7 +21,8 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import DRAW_CHART, HISTORY_SCREEN, TRIPS_SCREEN
-from tradetui.ui.header.header_bar import HeaderBar, header_lines, show_session
+from tradetui.ui.header.header_bar import HeaderBar, header_lines
+from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.money import result_panel

@@ -29,7 +29,8 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.header.header_bar import HeaderBar, show_session
+from tradetui.ui.header.header_bar import HeaderBar
+from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import Notice, notify, sanitized

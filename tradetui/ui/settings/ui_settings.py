@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tradetui.ui.safe_text import notify
 from tradetui.ui.terminal.drawn_once import TerminalAbilities
@@ -271,6 +270,8 @@ def zone_named(name: str) -> tzinfo:
         return UTC
     if name == "local":
         return MachineZone()
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # not before the first paint
+
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
