@@ -80,7 +80,7 @@ async def join(conninfo: str) -> PostgresServer:
     server = PostgresServer(conninfo)
     await server.open()
     for machine in MACHINES:
-        await server.call("join_account", "bench", "https://exchange.example", "live", "1", machine, 0.5, machine)
+        await server.call("join_account", "bench", "https://exchange.example", "live", "1", machine, 0.5)
     return server
 
 

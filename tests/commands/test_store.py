@@ -229,7 +229,9 @@ def test_what_another_machine_has_open_on_the_symbol_is_named_and_enters_later(
     assert main(["store", "join"]) == 0
     account = open_privately(os.environ, Flags()).account.name
     arguments = f"{len(versions())}, 'b-1', '{account}', 'USDT-FUTURES|BTCUSDT', 'reversal', '{{}}', null, 'desk1'"
-    store_database.sql(f"select tradetui.begin_intent({arguments})", "bob")
+    [(installation,)] = store_database.sql("select installation from tradetui.machine")
+    as_installed = f"select set_config('tradetui.installation', '{installation}', false)"
+    store_database.sql(f"{as_installed}; select tradetui.begin_intent({arguments})", "bob")
     use("anna")
     begin_here()
     capsys.readouterr()
@@ -251,15 +253,22 @@ def test_a_machine_that_joined_sends_nothing_without_the_store(use: Use, capsys:
     assert "store leave" in asyncio.run(trouble())
 
 
-def test_a_second_installation_of_the_same_name_is_refused(
-    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+def test_a_second_installation_of_the_same_name_is_refused_whatever_it_does(
+    use: Use, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     use("anna")
     assert (main(["store", "join"]), main(["store", "join"])) == (0, 0), "the same installation joins again"
-    store_database.sql("update tradetui.machine set installation = 'another'")
-    assert main(["store", "join"]) != 0
-    assert "another installation already works here as anna@desk1" in capsys.readouterr().err
-    assert (main(["store", "leave"]), main(["store", "join"])) == (0, 0)
+    first = os.environ["TRADETUI_DATA_DIR"]
+    monkeypatch.setenv("TRADETUI_DATA_DIR", str(tmp_path / "copied configuration"))
+    capsys.readouterr()
+    refused = 'another installation already works here as anna@desk1; write machine = "…" with another name'
+    assert refused in asyncio.run(trouble_of_a_session())
+    assert "machine =" in str(checks(capsys)["store account"]["remedy"])
+    for action in ("leave", "join"):
+        assert main(["store", action]) == 1
+        assert refused in capsys.readouterr().err
+    monkeypatch.setenv("TRADETUI_DATA_DIR", first)
+    assert main(["store", "leave"]) == 0, "the first one is there still"
 
 
 def test_a_store_that_is_gone_for_good_can_be_left_by_hand(use: Use, capsys: pytest.CaptureFixture[str]) -> None:

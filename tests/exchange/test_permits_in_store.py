@@ -80,7 +80,7 @@ async def joined(database: StoreDatabase, person: str = "anna", **shares: float 
     server = PostgresServer(database.conninfo(person))
     await server.open()
     for machine, share in shares.items():
-        await server.call("join_account", "account", "https://exchange.example", "live", "1", machine, share, machine)
+        await server.call("join_account", "account", "https://exchange.example", "live", "1", machine, share)
     return server
 
 

@@ -25,9 +25,7 @@ class Session:
         self.machine = machine
 
     async def join(self) -> None:
-        await self.call(
-            "join_account", ACCOUNT, "https://exchange.example", "live", "1001", self.machine, None, "this one"
-        )
+        await self.call("join_account", ACCOUNT, "https://exchange.example", "live", "1001", self.machine, None)
 
     async def begin(self, intent: str, scope: str = "USDT-FUTURES|BTCUSDT", after: int | None = None) -> int:
         details = {"title": intent}

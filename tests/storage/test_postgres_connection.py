@@ -156,7 +156,7 @@ async def test_what_one_machine_writes_wakes_the_others(
     watched, other = watch(store_database.conninfo()), PostgresServer(store_database.conninfo("bob"))
     await watched.server.open()
     await other.open()
-    await other.call("join_account", "account-1", "https://exchange.example", "live", "1001", "desk2", None, "desk2")
+    await other.call("join_account", "account-1", "https://exchange.example", "live", "1001", "desk2", None)
     await other.call("lock_trading", "account-1", True, "desk2")
     assert await watched.change() == "account-1"
     await other.aclose()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, say, stdout
@@ -116,11 +114,9 @@ async def _join(profile: OpenProfile) -> int:
     account, machine = profile.account, profile.machine
     address, share = normalised_address(account.base_url), profile.share_in_store
     mark_file = profile.journal.file.with_name(MARK_FILE)
-    installation = _installation(mark_file)
+    profile.make_installation()
     async with _connected(profile) as server:
-        await server.call(
-            "join_account", account.name, address, account.environment, account.uid, machine, share, installation
-        )
+        await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
         store = PostgresStore(server, account.name, machine)
         with closing(open_journal(profile.journal)) as journal:
             journal.check()
@@ -128,7 +124,6 @@ async def _join(profile: OpenProfile) -> int:
             shared = SharedAccount(
                 store, lambda: journal, mark_file, InlineDisk(), SystemClock(), new_id, changed=lambda: None
             )
-            shared.installation = installation
             await shared.look()
             own = {intent.scope: intent for intent in journal.open_intents()}
         if shared.went_back:
@@ -146,12 +141,6 @@ async def _join(profile: OpenProfile) -> int:
             here = f"{scope_name(scope)} is open here ({own[scope].id})"
             say(f"{here} and there ({holder}): it is entered once that has ended.")
     return DONE
-
-
-def _installation(mark_file: Path) -> str:
-    """Return the id of this installation from its last join, or a new one."""
-    mark = json.loads(mark_file.read_text(encoding="utf-8")) if mark_file.exists() else {}
-    return str(mark.get("installation") or secrets.token_hex(16))
 
 
 async def _leave(profile: OpenProfile) -> int:

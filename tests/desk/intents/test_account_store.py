@@ -49,7 +49,7 @@ def in_postgres(store_database: StoreDatabase) -> OpenStore:
     async def open_store(person: str, machine: str, *, account: str = "account") -> AccountStore:
         server = PostgresServer(store_database.conninfo(person))
         await server.open()
-        await server.call("join_account", account, "https://exchange.example", "live", "1001", machine, None, machine)
+        await server.call("join_account", account, "https://exchange.example", "live", "1001", machine, None)
         return PostgresStore(server, account, machine)
 
     return open_store

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,8 +49,9 @@ from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.model import Profile
 from tradetui.profiles.route import Route, route_of
 from tradetui.profiles.secrets import fetch_credentials
+from tradetui.storage.atomic_file import write_text
 from tradetui.storage.disk_thread import ThreadDisk
-from tradetui.storage.private_directory import PermissionChanges, close_to_others
+from tradetui.storage.private_directory import PermissionChanges, close_to_others, make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.product_types import ProductType
@@ -193,7 +195,21 @@ class OpenProfile:
         conninfo = store_conninfo(loaded.profile.store, loaded.environ, str(loaded.file or "environment"))
         from tradetui.storage.postgres.server import PostgresServer
 
-        return PostgresServer(conninfo)
+        return PostgresServer(conninfo, self._installation)
+
+    @property
+    def _installation(self) -> str:
+        """The id by which the store tells this installation from another of its name; empty before the first join."""
+        try:
+            return (self.loaded.data_dir / INSTALLATION_FILE).read_text(encoding="ascii")
+        except FileNotFoundError:
+            return ""
+
+    def make_installation(self) -> None:
+        """Give this installation its id for the store, if it has none."""
+        if not self._installation:
+            make_private_directory(self.loaded.data_dir)
+            write_text(self.loaded.data_dir / INSTALLATION_FILE, secrets.token_hex(16))
 
     @cached_property
     def rules_in_force(self) -> tuple[Rule, ...]:
@@ -315,7 +331,8 @@ def environment_without_secrets(environ: Mapping[str, str], prefix: str, credent
     }
 
 
-OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
+INSTALLATION_FILE: Final = "installation"
+OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread", INSTALLATION_FILE)
 """Every file and folder directly in the data directory."""
 KEY_STORE_DIRECTORIES: Final = ("vault",)
 """Directories of issued keys: their reader refuses a file that others may read, because it is no longer secret."""

@@ -97,4 +97,7 @@ def _refused(refusal: StoreRefused, server: PostgresServer) -> StoreFinding:
         return StoreFinding("store schema", finding, remedy)
     if not server.role:
         return _role_missing(server)
+    if refusal.code == StoreRefusal.ANOTHER_INSTALLATION:
+        remedy = 'Write machine = "…" with another name into the profile, then run tradetui store join.'
+        return StoreFinding("store account", finding, remedy)
     return StoreFinding("store account", finding, "Run tradetui store join; until then nothing is sent.")

@@ -105,8 +105,6 @@ class SharedAccount:
         """Why this machine takes the store for an older copy; nothing is sent until a person accepts it."""
         self.absence = ""
         """How long the store was last away, as a sentence; empty if it never was."""
-        self.installation = ""
-        """The id by which the store tells this installation from another of its name; `join` makes it."""
         self.version: int | None = None
         """The number of the newest event as last read."""
         self.store = store
@@ -272,15 +270,12 @@ class SharedAccount:
 
     async def _remember(self, mark: _Mark) -> None:
         if mark != self._mark:
-            await self._disk.run(
-                write_text, self._mark_file, json.dumps(mark._asdict() | {"installation": self.installation})
-            )
+            await self._disk.run(write_text, self._mark_file, json.dumps(mark._asdict()))
             self._mark = mark
 
     def _read_mark(self) -> _Mark | None:
         try:
             mark = json.loads(self._mark_file.read_text(encoding="utf-8"))
-            self.installation = str(mark.get("installation", self.installation))
             return _Mark(int(mark["number"]), str(mark["step"]))
         except FileNotFoundError:
             return None

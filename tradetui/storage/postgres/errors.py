@@ -17,7 +17,7 @@ class StoreAway(Exception):
 class StoreRefused(Exception):
     """The store refused the call, and nothing was changed.
 
-    `code` is one of the schema's own, TT001 to TT007, or the server's SQLSTATE; `detail` is what the code comes with.
+    `code` is one of the schema's own, TT001 to TT008, or the server's SQLSTATE; `detail` is what the code comes with.
     """
 
     def __init__(self, code: str, message: str, detail: Mapping[str, Any]) -> None:

@@ -33,6 +33,9 @@ _CONNECT_DEADLINE_S: Final = 8.0
 """For two connections, each of which libpq gives up after `connect_timeout`, and the first calls on them."""
 _SETTINGS: Final = f"set statement_timeout = {DEADLINE_S * 1000:.0f}; set jit = off"
 """The server would take longer to compile a query than to answer it."""
+_FIRST_QUERY: Final = """
+select version, set_config('tradetui.installation', %s, false) from pg_stat_ssl where pid = pg_backend_pid()
+"""
 _FIRST_WAIT_S: Final = 0.2
 _LONGEST_WAIT_S: Final = 5.0
 Connection = psycopg.Connection[DictRow]
@@ -58,9 +61,17 @@ class PostgresServer:
     """
 
     def __init__(
-        self, conninfo: str, *, monotonic: Callable[[], float] = time.monotonic, poll_s: float = POLL_S
+        self,
+        conninfo: str,
+        installation: str = "",
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        poll_s: float = POLL_S,
     ) -> None:
-        """`conninfo` is the answer of `checked_conninfo`; nothing is connected before `open`."""
+        """`conninfo` is the answer of `checked_conninfo`; nothing is connected before `open`.
+
+        `installation` tells this installation from another one that names its machine alike.
+        """
         self.away_since: float | None = monotonic()
         """When it was lost, in seconds of `monotonic`; None while it can be reached."""
         self.away_reason = "it is not connected yet"
@@ -76,6 +87,7 @@ class PostgresServer:
         self.round_trip_s = 0.0
         """How long the last answered call took."""
         self._conninfo = conninfo
+        self._installation = installation
         self._monotonic = monotonic
         self._poll_s = poll_s
         self._thread = ThreadDisk("store")
@@ -199,7 +211,7 @@ class PostgresServer:
                 opened.append(connection)
                 work.execute(connection, first_query)
             notices, calls = opened
-            [ssl] = work.execute(calls, "select version from pg_stat_ssl where pid = pg_backend_pid()")
+            [ssl] = work.execute(calls, _FIRST_QUERY, (self._installation,))
             began_s, hello = self._monotonic(), {"person": calls.info.user, "role": ""}
             with suppress(StoreRefused):  # every later call says so too
                 [hello] = work.call(calls, "hello")

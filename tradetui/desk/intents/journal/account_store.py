@@ -31,6 +31,8 @@ class StoreRefusal(StrEnum):
     """The intent is unknown to the store, or has no such step."""
     ANOTHER_FOLLOWS = "TT007"
     """Somebody else holds the intent by lease, or held it after this session did: person, machine, left_s."""
+    ANOTHER_INSTALLATION = "TT008"
+    """Another installation has joined by this machine's name."""
 
 
 class Writer(NamedTuple):

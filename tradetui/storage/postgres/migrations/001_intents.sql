@@ -1,7 +1,7 @@
 -- Accounts, who works on them from where, their intents step by step, and the locks of trading.
 -- The tables are closed to everybody: people call functions, each of which is one transaction.
 -- SQLSTATEs: TT001 already open, TT002 overtaken, TT003 not allowed, TT004 trading locked, TT005 other schema,
--- TT006 no such step, TT007 another one follows.
+-- TT006 no such step, TT007 another one follows, TT008 another installation has this machine's name.
 
 alter default privileges for role tradetui_owner revoke execute on functions from public;
 grant usage on schema tradetui to tradetui_viewer;
@@ -22,7 +22,8 @@ create table machine (
     name text not null check (length(name) between 1 and 64),
     share double precision check (share > 0 and share <= 1),
     seen_at timestamptz not null,
-    -- Made by a program at its first join, so that a second one of the same name is not taken for it.
+    -- Made by a program before its first join, and set by each of its connections as tradetui.installation, so that a
+    -- second program of the same name is not taken for it.
     installation text not null,
     primary key (account, person, name)
 );
@@ -120,6 +121,18 @@ begin
     end if;
 end $$;
 
+create function refuse_installation(p_machine text) returns void language plpgsql
+    set search_path = tradetui, pg_temp
+as $$
+begin
+    perform refuse('TT008', format('another installation already works here as %s@%s; write machine = "…" with another '
+        'name into the profile, then run tradetui store join', session_user, p_machine));
+end $$;
+
+create function installation_of_caller() returns text language sql stable
+    set search_path = tradetui, pg_temp
+    return coalesce(current_setting('tradetui.installation', true), '');
+
 -- Let only those in who may; the machine, if one is named, counts as seen.
 create function admit(p_schema int, p_account text, p_machine text, p_trades boolean) returns void language plpgsql
     set search_path = tradetui, pg_temp
@@ -136,9 +149,13 @@ begin
         end if;
     else
         update machine set seen_at = clock_timestamp()
-            where account = p_account and person = session_user and name = p_machine;
+            where account = p_account and person = session_user and name = p_machine
+                and installation = installation_of_caller();
         if found then
             return;
+        end if;
+        if exists (select from machine where account = p_account and person = session_user and name = p_machine) then
+            perform refuse_installation(p_machine);
         end if;
     end if;
     perform refuse('TT003',
@@ -224,18 +241,17 @@ begin
 end $$;
 
 create function join_account(p_schema int, p_account text, p_base_url text, p_environment text, p_uid text,
-    p_machine text, p_share double precision, p_installation text, out version bigint)
+    p_machine text, p_share double precision, out version bigint)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
     perform check_schema(p_schema);
     insert into account values (p_account, p_base_url, p_environment, p_uid) on conflict do nothing;
-    insert into machine values (p_account, session_user, p_machine, p_share, clock_timestamp(), p_installation)
+    insert into machine values (p_account, session_user, p_machine, p_share, clock_timestamp(), installation_of_caller())
         on conflict (account, person, name) do update set share = excluded.share, seen_at = excluded.seen_at
         where machine.installation = excluded.installation;
     if not found then
-        perform refuse('TT003', format('another installation already works here as %s@%s; set machine to another name, '
-            'or run tradetui store leave there', session_user, p_machine));
+        perform refuse_installation(p_machine);
     end if;
     select a.version into version from account a where name = p_account;
 end $$;
