@@ -36,6 +36,7 @@ from tradetui.desk.desk import Desk
 from tradetui.desk.events.delivery import ProgramCommand
 from tradetui.desk.events.rules import AlertSettings, DesktopSequence, Rule, with_defaults, with_made
 from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.tables.time_zones import zone_named
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
@@ -53,7 +54,6 @@ from tradetui.storage.atomic_file import write_text
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.private_directory import PermissionChanges, close_to_others, make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.ui.settings.ui_settings import zone_named
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

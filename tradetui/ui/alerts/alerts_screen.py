@@ -15,12 +15,13 @@ from tradetui.desk.events.delivery import LoggedAlert
 from tradetui.desk.events.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import NEW_ALERT_DIALOG
 from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings, zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import STARTING
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches

@@ -24,6 +24,7 @@ from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, ListDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
@@ -31,7 +32,7 @@ from tradetui.ui.key_bindings.actions import shown_keys
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.key_bindings.profile_bindings import long_name
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.settings.ui_settings import NARROWEST, WIDEST, ColumnChoice, TableChoice, zone_label
+from tradetui.ui.settings.ui_settings import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import counted, scrub
 

@@ -26,13 +26,13 @@ from tradetui.desk.tables.cells.cell_format import UNKNOWN
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, time_column
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog, DeliberateDialog, LinesDialog, Result
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import notify, notify_about, sanitized
-from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen

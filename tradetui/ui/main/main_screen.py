@@ -16,6 +16,7 @@ from textual.app import ComposeResult
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import (
     ASK_FOR_PROFILE,
     HISTORY_SCREEN,
@@ -32,7 +33,6 @@ from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.safe_text import Notice, notify, notify_about, withdraw
-from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.ui.table.desk_screen import ACCOUNT_UNKNOWN, NEWEST_ALERT, STARTING
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen

@@ -19,6 +19,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
+from tradetui.desk.tables.time_zones import zone_named
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import DRAW_CHART, HISTORY_SCREEN, TRIPS_SCREEN
 from tradetui.ui.header.header_bar import HeaderBar, header_lines
@@ -31,7 +32,7 @@ from tradetui.ui.money.chart_panel import ChartPanel, DrawChart
 from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
 from tradetui.ui.money.result_panel import Opens, PeriodReading, ResultPanel
 from tradetui.ui.safe_text import Notice, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings, zone_named
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import ACCOUNT_UNKNOWN, NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import NO_FILLS, NO_ROW, TableScreen

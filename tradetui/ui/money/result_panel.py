@@ -39,12 +39,12 @@ from tradetui.desk.tables.cells.cell_format import CONVERTED, UNKNOWN, CellForma
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, money, tone_of
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.time_format import date_text, dated_text
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at, month_of
 from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.money.calendar_panel import MonthGrid
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
-from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import counted, scrub
 

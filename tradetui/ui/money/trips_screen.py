@@ -14,10 +14,11 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.desk.tables.time_format import date_text
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import HISTORY_SCREEN
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify
-from tradetui.ui.settings.ui_settings import UiSettings, zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen

@@ -28,6 +28,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
 from tradetui.desk.tables.table import POSITIONS, TABLES, Table
 from tradetui.desk.tables.time_format import exact_moment_text
+from tradetui.desk.tables.time_zones import MachineZone
 from tradetui.trading.position_figures import (
     in_dollars,
     next_funding_payment,
@@ -41,7 +42,6 @@ from tradetui.ui.dialogs.deliberate_dialog import DimmingScreen
 from tradetui.ui.key_bindings.actions import Action, Move
 from tradetui.ui.key_bindings.profile_bindings import bindings
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.settings.ui_settings import MachineZone
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.decimal_text import trimmed_digits
 from tradetui.wire.json_text import dump_json

@@ -16,8 +16,9 @@ from tradetui.desk.tables.columns.fills import FillTotals
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.key_bindings.actions import Action
-from tradetui.ui.settings.ui_settings import UiSettings, zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice

@@ -28,13 +28,14 @@ from tradetui.desk.tables.columns.shared_columns import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.desk.tables.time_format import dated_text
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import Notice, notify, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings, zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches

@@ -23,12 +23,13 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS, POSITIONS, Table
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings, zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice

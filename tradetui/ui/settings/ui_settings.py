@@ -2,8 +2,6 @@
 
 Choices made there (theme, columns, order) are kept for the next session: `ScreenPreferences` has a form for a file, and
 `PreferenceWriter` writes it. The module is small, because the first paint waits for it.
-
-Also time zones by the names in a profile: utc, local, or a zone's own.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from tradetui.ui.safe_text import notify
@@ -245,38 +242,3 @@ class PreferenceWriter:
                 await asyncio.to_thread(keep, preferences)
             except OSError as problem:
                 notify(self._app, f"Your choice could not be saved: {problem}", severity="warning", seconds=8)
-
-
-class MachineZone(tzinfo):
-    """This machine's own time, summer time included."""
-
-    def fromutc(self, moment: datetime) -> datetime:
-        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
-
-    def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
-
-    def dst(self, moment: datetime | None) -> timedelta | None:
-        """None: the machine does not say whether it is summer time."""
-        return None
-
-    def tzname(self, moment: datetime | None) -> str:
-        return "local time"
-
-
-def zone_named(name: str) -> tzinfo:
-    """The zone of a name; one that this machine does not know is UTC."""
-    if name == "utc":
-        return UTC
-    if name == "local":
-        return MachineZone()
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # not before the first paint
-
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
-
-
-def zone_label(zone: tzinfo) -> str:
-    return "UTC" if zone is UTC else str(zone.tzname(None) or zone)

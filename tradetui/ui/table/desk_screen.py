@@ -11,6 +11,7 @@ from textual import events, on
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.tables.time_format import moment_text
+from tradetui.desk.tables.time_zones import MachineZone, zone_named
 from tradetui.ui.app_protocols import (
     ALERTS_SCREEN,
     ASK_FOR_SCREEN,
@@ -23,7 +24,6 @@ from tradetui.ui.app_protocols import (
 from tradetui.ui.key_bindings.actions import MONITOR_MODE, SCREEN_NAMES, UNIFIED_IS_READ, Action, key_named
 from tradetui.ui.key_bindings.profile_bindings import actions_of_key, bindings
 from tradetui.ui.safe_text import Notice, notify
-from tradetui.ui.settings.ui_settings import MachineZone, zone_named
 from tradetui.ui.terminal.drawn_once import StyledOnce
 from tradetui.wire.exchange_time import utc_moment
 

@@ -15,12 +15,13 @@ from textual.widgets import Input
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import COLUMNS_DIALOG, DATES_DIALOG, DETAIL_SCREEN, EXPORT_DIALOG, SORT_DIALOG
 from tradetui.ui.key_bindings.actions import Action, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.key_queue import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
-from tradetui.ui.settings.ui_settings import chosen_columns, zone_label
+from tradetui.ui.settings.ui_settings import chosen_columns
 from tradetui.ui.table.desk_screen import NEWEST_ALERT, DeskScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame

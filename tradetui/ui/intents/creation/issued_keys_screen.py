@@ -17,12 +17,12 @@ from textual.widgets import OptionList, Static
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.tables.cells.cell_format import UNKNOWN
 from tradetui.desk.tables.time_format import dated_text
+from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DimmingScreen, TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.ui.settings.ui_settings import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text import scrub
 

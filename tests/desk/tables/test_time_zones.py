@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.ui.settings.ui_settings import zone_label, zone_named
+from tradetui.desk.tables.time_zones import zone_label, zone_named
 
 
 @pytest.mark.parametrize(
