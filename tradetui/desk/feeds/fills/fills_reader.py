@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading, Snapshot
@@ -68,56 +69,34 @@ class FillsReader:
 class FilledOrders:
     """Groups the fills of a snapshot into one row per order, the order that filled last first.
 
-    A new fill costs the same however many are known. An order's row is the same object while none of its fills changes.
-    Fills that the feed drops stay with their order until its last fill is dropped. If the feed is at its limit, the
-    order of its oldest fill may have older fills.
+    An order's row is the same object while none of its fills changes. Fills that the feed drops stay with their order
+    until its last fill is dropped. If the feed is at its limit, the order of its oldest fill may have older fills.
     """
 
     def __init__(self) -> None:
         self.snapshot: Snapshot[FilledOrder] = Snapshot()
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
-        self._order_row_ids: dict[str, str] = {}
-        self._orders: dict[str, FilledOrder] = {}
 
     def update(self, fills: Snapshot[ProductRow[FuturesFill]]) -> None:
         """Take the changes of a snapshot; one with the same rows costs nothing."""
-        before = self._fills
-        self._fills = fills
+        before, self._fills = self._fills, fills
         if fills.rows is not before.rows:
-            self._group(before, fills)
+            self.snapshot = Snapshot.of(tuple(self._orders_of(fills)), self.snapshot.generation + 1)
         self.snapshot = self.snapshot.read_like(fills)
 
-    def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
-        changed_fills = self._changed_fills(before, fills)
-        oldest_order_id = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= KEPT else None
-        orders: dict[str, FilledOrder] = {}
-        for fill_row in fills.rows:
-            order_row_id = self._order_row_ids[fill_row.row_id]
-            if order_row_id in orders:
-                continue
-            order = self._orders.get(order_row_id)
-            older_unknown = order_row_id == oldest_order_id or (order is not None and order.older_unknown)
-            if order is None or order_row_id in changed_fills or older_unknown != order.older_unknown:
-                known_fills = order.fills if order is not None else ()
-                order_fills = newest_first(changed_fills.get(order_row_id, known_fills))
-                order = FilledOrder(order_fills, older_unknown=older_unknown)
-            orders[order_row_id] = order
-        self._orders = orders
-        self._order_row_ids = {fill_row.row_id: self._order_row_ids[fill_row.row_id] for fill_row in fills.rows}
-        self.snapshot = Snapshot.of(tuple(orders.values()), self.snapshot.generation + 1)
-
-    def _changed_fills(
-        self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]
-    ) -> dict[str, Collection[ProductRow[FuturesFill]]]:
-        """Return all fills of each order that has a new or changed fill, by the order's row id."""
-        changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
-        for fill_row in fills.changed_since(before):
-            now_id = row_id_of_order(fill_row)
-            for order_row_id in {now_id, self._order_row_ids.get(fill_row.row_id, now_id)}:
-                if order_row_id not in changed:
-                    known = self._orders.get(order_row_id)
-                    changed[order_row_id] = {} if known is None else {fill.row_id: fill for fill in known.fills}
-                changed[order_row_id].pop(fill_row.row_id, None)  # a changed fill may now belong to another order
-            self._order_row_ids[fill_row.row_id] = now_id
-            changed[now_id][fill_row.row_id] = fill_row
-        return {order_row_id: fills_by_id.values() for order_row_id, fills_by_id in changed.items()}
+    def _orders_of(self, fills: Snapshot[ProductRow[FuturesFill]]) -> Iterator[FilledOrder]:
+        fills_of_order: defaultdict[str, list[ProductRow[FuturesFill]]] = defaultdict(list)
+        for fill in fills.rows:
+            fills_of_order[row_id_of_order(fill)].append(fill)
+        oldest_id = row_id_of_order(fills.rows[-1]) if fills.count >= KEPT else None
+        known = {order.row_id: order for order in self.snapshot.rows}
+        for order_id, order_fills in fills_of_order.items():
+            before = known.get(order_id)
+            if before is not None:
+                order_fills += (fill for fill in before.fills if fill.row_id not in fills.index)
+            older_unknown = order_id == oldest_id or (before is not None and before.older_unknown)
+            newest = tuple(newest_first(order_fills))
+            if before is not None and before.fills == newest and before.older_unknown is older_unknown:
+                yield before
+            else:
+                yield FilledOrder(newest, older_unknown=older_unknown)
