@@ -173,7 +173,7 @@ async def restarted(server: dict[str, Any], folder: Path) -> float:
     desk = desk_on(server["base_url"], server, folder)
     execution = desk.execution
     assert execution is not None
-    desk.storage.start()
+    desk.start(())
     rows = (await desk.client.futures.positions(product_type=USDT)).rows
     side = Side.BUY if rows[0].hold_side == "long" else Side.SELL
     preview = await execution.preview(Target(rows[0].symbol, USDT, side, Decimal("0.001")))
@@ -189,7 +189,7 @@ async def restarted(server: dict[str, Any], folder: Path) -> float:
     await desk.stop()
     again = desk_on(server["base_url"], server, folder)
     assert again.execution is not None
-    again.storage.start()
+    again.start(())
     while again.execution.intents.trouble:  # noqa: ASYNC110 - the account is known with the first good read
         await asyncio.sleep(0.005)
     assert again.execution.intents.unsettled(), "the journal says that it was sent, and not what became of it"

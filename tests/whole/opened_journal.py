@@ -15,7 +15,7 @@ async def open_files_of(desk: Desk) -> None:
     async def attached(archive: Archive) -> None:
         opened.set()
 
-    desk.storage._attach = (*desk.storage._attach, attached)
-    desk.storage.start()
+    desk._attach = (*desk._attach, attached)
+    desk.start(())
     async with asyncio.timeout(120):
         await opened.wait()

@@ -1,20 +1,21 @@
 """A running session of one account: its feeds, storage, alerts and actions, put together in one place.
 
-A change goes from the feed that read it to everything that depends on it (`Desk._feed_changed`). The account's identity
-goes to everything that waits for it (the callbacks of `AccountStorage`).
+A change goes from the feed that read it to everything that depends on it (`Desk._feed_changed`). The account's files
+are opened beside the feeds (`Desk._open_account`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.account.account_storage import AccountStorage
-from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.account.identity import AccountIdentity, current_owner
 from tradetui.desk.events.alerts import Alerts
 from tradetui.desk.events.rules import AlertSettings
 from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader, ClosedPositionHistory
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.progress import Progress, Sent
     from tradetui.desk.trading_session import TradingSession
+
+OWNER_AGAIN_S: Final = 60.0
+"""Interval of asking the exchange for the owner of the API key, besides the request at every send."""
 
 
 class Desk:
@@ -127,29 +131,14 @@ class Desk:
         self.alerts = Alerts(
             alerts or AlertSettings(), clock, disk, owner, lambda: self.scheduler.poll_now(TRIGGERS.name), self.market
         )
-        self.storage = AccountStorage(
-            polling,
-            settings,
-            disk,
-            random,
-            expected=self._account_expected,
-            troubled=self._account_not_kept,
-            known=self._account_known,
-            first_rows=self.scheduler.first_shown,
-            open_journal=self._open_journal,
-            attach=[
-                *(history.attach for history in fill_histories.values()),
-                *(history.attach for history in bill_histories.values()),
-                *(history.attach for history in closed_positions),
-                self.triggers_reader.attach,
-                self.alerts.attach,
-                sampler.attach,
-                self._begin_today,
-                self._check_before_sending,
-                self._alert_what_ended_unsaid,
-            ],
-            every_minute=self._alert_what_ended_unsaid,
-            owner_seen=None if trading is None else trading.intents.note_key_owner,
+        self.storage = AccountStorage(polling, settings, disk, random)
+        self._attach: tuple[Callable[[Archive], Awaitable[None]], ...] = (
+            *(history.attach for history in fill_histories.values()),
+            *(history.attach for history in bill_histories.values()),
+            *(history.attach for history in closed_positions),
+            self.triggers_reader.attach,
+            self.alerts.attach,
+            sampler.attach,
         )
         if trading is not None:
             trading.progress_listener = self._reversal_went_on
@@ -238,7 +227,7 @@ class Desk:
     def start(self, feeds: Collection[str] | None = None) -> None:
         """Begin polling these feeds, or all."""
         self.scheduler.start(feeds)
-        self.storage.start()
+        self.storage.start(self._open_account())
 
     async def stop(self) -> None:
         """End polling, then close archive and client; alerts of the last changes are still delivered."""
@@ -316,6 +305,34 @@ class Desk:
         if not health.of_account:  # the screen shows that by itself
             self.alerts.link_is(health.state, health.sentence)
 
+    async def _open_account(self) -> None:
+        """Identify the account, and open its files; from then on look once a minute at what other sessions do.
+
+        The first rows are shown before anything is opened. The journal is opened before the archive, which may take a
+        second because the whole file is checked.
+        """
+        storage, trading = self.storage, self._trading
+        account = await storage.identify(self._account_expected, self._account_not_kept)
+        self._account_known(account)
+        await self.scheduler.first_shown()
+        if trading is not None:
+            await storage.try_step(trading.open(self.settings, account, self.disk))
+        archive = await storage.open_archive()
+        for attach in self._attach:
+            await storage.try_step(attach(archive))
+        self._track_today(self.client.server_clock.now_ms)  # by the accounts that were read before
+        if trading is not None:
+            # A newer program may migrate the archive meanwhile; then nothing more is sent.
+            trading.intents.checks_before_sending = [archive.refuse_other_version]
+            await storage.try_step(self._alert_what_ended_unsaid(trading))
+        from tradetui.desk.archive.database import bring_ledger_forward  # loaded by now, off the loop
+
+        await storage.try_step(bring_ledger_forward(archive, self.disk))
+        while trading is not None:
+            await asyncio.sleep(OWNER_AGAIN_S)
+            await storage.try_step(self._alert_what_ended_unsaid(trading))
+            trading.intents.note_key_owner(await current_owner(self.client.with_priority(Priority.FEED)))
+
     async def _account_expected(self, account: AccountIdentity) -> None:
         """Report the journal's open intents at once: the exchange may take seconds to identify the account."""
         if self._trading is None:
@@ -342,16 +359,10 @@ class Desk:
         if self.intents is not None:
             self.intents.trouble = why
 
-    async def _check_before_sending(self, archive: Archive) -> None:
-        """Block sending once a newer program has migrated the archive."""
-        if self.intents is not None:
-            self.intents.checks_before_sending = [archive.refuse_other_version]
-
-    async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
+    async def _alert_what_ended_unsaid(self, trading: TradingSession) -> None:
         """Report the outcomes of reversals whose session was killed before it reported them."""
-        if self._trading is not None:
-            for sent, progress in await self._trading.execution.ends_of(self.alerts.delivery.unannounced_outcomes):
-                self.alerts.reversal_went_on(sent, progress, self.zone)
+        for sent, progress in await trading.execution.ends_of(self.alerts.delivery.unannounced_outcomes):
+            self.alerts.reversal_went_on(sent, progress, self.zone)
 
     async def _contradiction(self) -> str:
         """Return why the account's fills do not give its positions, if a reversal of any session has shown it."""
@@ -365,11 +376,6 @@ class Desk:
 
             self._journal_reader = JournalReader(journal_location(self.settings, self.account))
         return await self.disk.run(self._journal_reader.contradiction)
-
-    async def _open_journal(self, account: AccountIdentity) -> None:
-        """Open the account's journal and the keys issued to it, if the session may send."""
-        if self._trading is not None:
-            await self._trading.open(self.settings, account, self.disk)
 
     def history(
         self, kind: type[RecordT], changed: Callable[[], None], dates: DateFilter | None = None
@@ -416,10 +422,6 @@ class Desk:
         if self._today is None or self.today() is not None:
             return ""
         return self.totals().no_equity_because or self._today.unknown_because
-
-    async def _begin_today(self, archive: Archive) -> None:
-        """Compute today's result from the accounts that were read before the archive was open."""
-        self._track_today(self.client.server_clock.now_ms)
 
     def _track_today(self, now_ms: int) -> None:
         if self.archive is None or self.positions.snapshot.read_at is None:

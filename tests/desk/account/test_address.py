@@ -1,12 +1,10 @@
-"""An account is one however its address is written, and its directory under an old spelling is found again."""
+"""An account is one however its address is written."""
 
 from __future__ import annotations
 
-import hashlib
-
 import pytest
 
-from tradetui.desk.account.identity import AccountIdentity, former_spellings, normalised_address
+from tradetui.desk.account.identity import AccountIdentity, normalised_address
 
 SAME = (
     (
@@ -62,12 +60,3 @@ def test_what_is_another_exchange_stays_another() -> None:
 @pytest.mark.parametrize("text", ["", "no address", "http://", "http://[::1", "http://x:port"])
 def test_what_is_no_address_is_left_as_it_is(text: str) -> None:
     assert normalised_address(text) == text
-    assert list(former_spellings(text))
-
-
-@pytest.mark.parametrize("spelling", ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080/"])
-@pytest.mark.parametrize("uid", ["42", "key-stand-in"])
-def test_a_directory_under_an_old_spelling_is_found_by_its_old_name(spelling: str, uid: str) -> None:
-    old_name = hashlib.sha256(f"{spelling}|live|{uid}".encode()).hexdigest()[:16]
-    account = AccountIdentity("http://LOCALHOST:8080", "live", "42", "exchange")
-    assert old_name in {account.name, *account.former_names("key-stand-in")}

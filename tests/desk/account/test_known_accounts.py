@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any, ParamSpec, TypeVar
+from types import SimpleNamespace
 
 import pytest
 
 from tests.desk.account.test_identity import INFO, telling
+from tests.desk.fixtures.desk_simulation import Simulation
 from tests.desk.fixtures.scripted_exchange import ScriptedClient
-from tradetui.desk.account.account_storage import AccountStorage, account_dir, archive_file
+from tradetui.desk.account.account_storage import AccountStorage, account_dir
 from tradetui.desk.account.identity import (
     AccountIdentity,
     AccountKey,
@@ -24,12 +24,10 @@ from tradetui.desk.account.identity import (
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.errors import EndpointMissing
-from tradetui.storage.disk_thread import Disk, InlineDisk
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.product_types import ProductType
 
-P = ParamSpec("P")
-T = TypeVar("T")
 KEY = AccountKey("https://api.example.com", "live", "key-0e61")
 
 
@@ -88,22 +86,12 @@ async def nothing(*_: object) -> None:
     """Nothing is shown or sent here."""
 
 
-def storage_of(
-    client: ScriptedClient, settings: DeskSettings, disk: Disk | None = None, **callbacks: Any
-) -> AccountStorage:
-    others = {"expected": nothing, "first_rows": nothing, "open_journal": nothing, "every_minute": nothing}
-    plain = {"known": print, "troubled": print, "attach": (), "owner_seen": None}
-    return AccountStorage(client, settings, disk or InlineDisk(), Random(7), **{**others, **plain, **callbacks})  # type: ignore[arg-type]
+def storage_of(client: ScriptedClient, settings: DeskSettings) -> AccountStorage:
+    return AccountStorage(client, settings, InlineDisk(), Random(7))  # type: ignore[arg-type]
 
 
 async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
-    identities: list[AccountIdentity] = []
-    storage = storage_of(client, settings_in(data_dir), known=identities.append)
-    storage.start()
-    assert storage._task is not None
-    await asyncio.wait_for(storage._task, 5)
-    await storage.stop()
-    return identities[0]
+    return await asyncio.wait_for(storage_of(client, settings_in(data_dir)).identify(nothing, print), 5)
 
 
 async def test_the_next_session_finds_the_same_journal_though_the_exchange_tells_no_more(tmp_path: Path) -> None:
@@ -123,89 +111,94 @@ async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unk
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )
         sentences: asyncio.Queue[str] = asyncio.Queue()
-        storage = storage_of(telling(), settings, troubled=sentences.put_nowait)
-        storage.start()
+        storage = storage_of(telling(), settings)
+        asking = asyncio.create_task(storage.identify(nothing, sentences.put_nowait))
         sentence = await asyncio.wait_for(sentences.get(), 5)
         assert reason in sentence and str(data_dir) in sentence and "data_dir" in sentence
         assert storage.trouble == sentence
         assert storage.identity is None
-        await storage.stop()
+        asking.cancel()
 
 
 async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_asked_again(tmp_path: Path) -> None:
-    client, settings = telling(), settings_in(tmp_path)
+    client = telling()
     client.failing[INFO] = RuntimeError("nobody expects this")
     reasons: asyncio.Queue[str] = asyncio.Queue()
-    known: asyncio.Queue[AccountIdentity] = asyncio.Queue()
-
-    async def fails(archive: Archive) -> None:
-        raise RuntimeError("nor that")
-
-    attached: asyncio.Queue[Archive] = asyncio.Queue()
-    attach = [fails, attached.put]
-    opened: asyncio.Queue[AccountIdentity] = asyncio.Queue()
-    storage = storage_of(
-        client,
-        settings,
-        known=known.put_nowait,
-        troubled=reasons.put_nowait,
-        open_journal=opened.put,
-        attach=attach,
-    )
-    storage.start()
+    storage = storage_of(client, settings_in(tmp_path))
+    asking = asyncio.create_task(storage.identify(nothing, reasons.put_nowait))
     async with asyncio.timeout(120):
         assert "nobody expects this" in await reasons.get()
         del client.failing[INFO]
-        assert (await known.get()).uid == "42"
-        await attached.get()
-        assert (await opened.get()).uid == "42"
-    assert storage.trouble is not None and "nor that" in storage.trouble
-    await storage.stop()
-
-
-async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path: Path) -> None:
-    checked = asyncio.Event()
-
-    class CheckingDisk(InlineDisk):
-        async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-            if args == (archive_file(settings, account),):
-                await checked.wait()
-            return await super().run(work, *args, **kwargs)
-
-    settings, account = settings_in(tmp_path), AccountIdentity(KEY.base_url, KEY.environment, "42", "exchange")
-    journal_opened, attached = asyncio.Event(), asyncio.Event()
-
-    async def open_journal(_: AccountIdentity) -> None:
-        journal_opened.set()
-
-    async def attach(_: Archive) -> None:
-        attached.set()
-
-    storage = storage_of(telling(), settings, CheckingDisk(), open_journal=open_journal, attach=[attach])
-    storage.start()
-    async with asyncio.timeout(120):
-        await journal_opened.wait()
-        assert not attached.is_set()
-        checked.set()
-        await attached.wait()
+        assert (await asking).uid == "42"
     assert storage.trouble is None
-    await storage.stop()
+
+
+async def test_a_step_that_fails_is_said_and_ends_nothing(tmp_path: Path) -> None:
+    async def fails() -> None:
+        raise RuntimeError("nobody expects this")
+
+    storage = storage_of(telling(), settings_in(tmp_path))
+    await storage.try_step(fails())
+    assert storage.trouble == "RuntimeError: nobody expects this"
+
+
+class Trading:
+    """What may send, as the desk opens it: it notes what is opened, looked at and heard."""
+
+    def __init__(self) -> None:
+        self.journal_opened = asyncio.Event()
+        self.owners: list[str | None] = []
+        self.looks = 0
+        self.contradiction = ""
+        self.progress_listener: object = None
+        lock = SimpleNamespace(hold=lambda: None)
+        self.intents = SimpleNamespace(
+            note_key_owner=self.owners.append, unsettled=tuple, shared=None, lock=lock, locked=False, trouble=None
+        )
+        self.execution = SimpleNamespace(ends_of=self.look)
+
+    async def look_ahead(self, *_: object) -> None:
+        """Nothing is open."""
+
+    async def look(self, _: object) -> list[object]:
+        self.looks += 1
+        return []
+
+    async def open(self, *_: object) -> None:
+        self.journal_opened.set()
+
+    async def stop(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.looptime
+async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path: Path) -> None:
+    simulation, trading, checked = Simulation(seed=1, fills=50, data_dir=tmp_path), Trading(), asyncio.Event()
+    desk = simulation.desk
+
+    async def open_archive() -> Archive:
+        await checked.wait()
+        return await AccountStorage.open_archive(desk.storage)
+
+    desk._trading = trading  # type: ignore[assignment]
+    desk.storage.open_archive = open_archive  # type: ignore[method-assign]
+    desk.start()
+    async with asyncio.timeout(120):
+        await trading.journal_opened.wait()
+    await asyncio.sleep(5)
+    assert desk.archive is None
+    checked.set()
+    await asyncio.sleep(5)
+    assert desk.archive is not None and desk.storage.trouble is None
+    await desk.stop()
 
 
 @pytest.mark.looptime
 async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Path) -> None:
-    owners: list[str | None] = []
-    archives: list[Archive] = []
-    client = telling()
-
-    async def look(archive: Archive) -> None:
-        archives.append(archive)
-
-    storage = storage_of(client, settings_in(tmp_path), every_minute=look, owner_seen=owners.append)
-    storage.start()
-    await asyncio.sleep(61)
-    client.failing[INFO] = EndpointMissing("no", code="40404")
-    await asyncio.sleep(60)
-    assert owners == ["42", None]
-    assert archives == [storage.archive] * 2, "what a session that was killed has not said is said by this one"
-    await storage.stop()
+    simulation, trading = Simulation(seed=1, fills=50, data_dir=tmp_path), Trading()
+    simulation.desk._trading = trading  # type: ignore[assignment]
+    simulation.desk.start()
+    await asyncio.sleep(150)
+    assert trading.owners == [simulation.uid] * 2
+    assert trading.looks == 3, "what a session that was killed has not said is said by this one"
+    await simulation.desk.stop()

@@ -105,7 +105,7 @@ PATIENCE_S = 60.0
 async def reverse(errand: Mapping[str, Any]) -> Report:
     """Preview, confirm, follow for as long as a person would look; killed somewhere from the confirmation on."""
     desk, execution = _open()
-    desk.storage.start()
+    desk.start(())
     target = _target(errand)
     preview = await execution.preview(target)
     end = asyncio.get_running_loop().time() + PATIENCE_S
@@ -132,7 +132,7 @@ async def take_up(errand: Mapping[str, Any]) -> Report:
     """Start anew, see every intent to its end (or see that it has none), and tell what the journal says."""
     desk, execution = _open()
     kill_at(errand["kill"], errand["how"])
-    desk.storage.start()
+    desk.start(())
     preview = await execution.preview(_target(errand))
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE_S

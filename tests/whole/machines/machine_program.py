@@ -85,7 +85,7 @@ async def main() -> None:
     """Open the profile and run errands until the last."""
     desk = OpenProfile(load(os.environ, Flags())).desk()
     assert desk.execution is not None
-    desk.storage.start()
+    desk.start(())
     loop, errands = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
 
     def read_errands() -> None:

@@ -33,6 +33,7 @@ from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.tracking.evidence import ABSENCE_S
 from tradetui.desk.reversal.tracking.outcome_tracker import ended_elsewhere
+from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox import exchange_state
 from tradetui.sandbox.api_errors import Refusal
@@ -723,8 +724,8 @@ async def test_an_end_that_a_killed_session_wrote_and_did_not_say_is_said_by_the
         alerts = Alerts(AlertSettings(rules=rules), on.client.clock, InlineDisk(), name, lambda: None)
         alerts.subscribe(lambda alert: sentences.append(f"{name}: {alert.sentence}"))
         await alerts.attach(archive)
-        desk = SimpleNamespace(alerts=alerts, _trading=SimpleNamespace(execution=on.execution), zone=UTC)
-        await Desk._alert_what_ended_unsaid(cast("Desk", desk), archive)
+        desk, trading = SimpleNamespace(alerts=alerts, zone=UTC), SimpleNamespace(execution=on.execution)
+        await Desk._alert_what_ended_unsaid(cast("Desk", desk), cast("TradingSession", trading))
         await asyncio.sleep(1)
         return alerts
 
@@ -758,8 +759,8 @@ async def test_an_end_that_no_alert_spoke_of_is_said_after_a_kill_and_one_that_w
         alerts = Alerts(AlertSettings(rules=rules), on.client.clock, InlineDisk(), "session", lambda: None)
         alerts.subscribe(lambda alert: sentences.append(alert.sentence))
         await alerts.attach(archive)
-        desk = SimpleNamespace(alerts=alerts, _trading=SimpleNamespace(execution=on.execution), zone=UTC)
-        await Desk._alert_what_ended_unsaid(cast("Desk", desk), archive)
+        desk, trading = SimpleNamespace(alerts=alerts, zone=UTC), SimpleNamespace(execution=on.execution)
+        await Desk._alert_what_ended_unsaid(cast("Desk", desk), cast("TradingSession", trading))
         await asyncio.sleep(1)
         return alerts
 

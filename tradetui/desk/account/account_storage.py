@@ -1,20 +1,19 @@
-"""Identifies the account, opens its archive, and passes it to the parts of the desk that store rows."""
+"""Identifies the account of a session, and opens its archive."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tradetui.desk.account.identity import (
     AccountIdentity,
     AccountKey,
     KnownAccounts,
-    current_owner,
     identify,
     identity_without_exchange,
 )
@@ -31,8 +30,6 @@ _log = logging.getLogger(__name__)
 
 AGAIN_S: Final = (1.0, 10.0)
 """Pauses between requests for the account: a second, then doubling up to ten, with jitter, until one is answered."""
-OWNER_AGAIN_S: Final = 60.0
-"""Interval of asking the exchange for the owner of the API key, besides the request at every send."""
 _FILE: Final = "archive.sqlite"
 ACCOUNTS_DIR: Final = "accounts"
 
@@ -40,7 +37,7 @@ ACCOUNTS_DIR: Final = "accounts"
 def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "") -> Path:
     """Return the directory of an account: its own name, or a former name if only that directory exists.
 
-    A former name is a hash of the key, from before the UID was known, or comes from another spelling of the address.
+    A former name is a hash of the key, from before the UID was known.
     """
     accounts = data_dir / ACCOUNTS_DIR
     names = (identity.name, *identity.former_names(key_stand_in))
@@ -61,33 +58,9 @@ def _open_archive(file: Path | None) -> Archive:
 
 
 class AccountStorage:
-    """Runs once beside the feeds, which do not wait for it: rows that they read earlier are stored as well."""
+    """The account of a session, its archive, and why they cannot be used."""
 
-    def __init__(
-        self,
-        client: ExchangeReader,
-        settings: DeskSettings,
-        disk: Disk,
-        random: Random,
-        *,
-        expected: Callable[[AccountIdentity], Awaitable[None]],
-        troubled: Callable[[str], None],
-        known: Callable[[AccountIdentity], None],
-        first_rows: Callable[[], Awaitable[None]],
-        open_journal: Callable[[AccountIdentity], Awaitable[None]],
-        attach: Sequence[Callable[[Archive], Awaitable[None]]],
-        every_minute: Callable[[Archive], Awaitable[None]],
-        owner_seen: Callable[[str | None], None] | None,
-    ) -> None:
-        """The callbacks are called in the order described here.
-
-        `expected` gets the account as known without the exchange, before the exchange is asked. Until the account is
-        identified, `troubled` gets each reason except the exchange's own errors; then `known` gets the account.
-        `first_rows` is awaited before anything is opened. `open_journal` runs before the archive is opened, which may
-        take a second because the whole file is checked. Each of `attach` gets the open archive, in turn. From then on,
-        once a minute, `every_minute` gets it too, and `owner_seen` the UID that the exchange names for the key; neither
-        without `owner_seen`.
-        """
+    def __init__(self, client: ExchangeReader, settings: DeskSettings, disk: Disk, random: Random) -> None:
         self.identity: AccountIdentity | None = None
         self.archive: Archive | None = None
         self.trouble: str | None = None
@@ -97,19 +70,12 @@ class AccountStorage:
         self._settings = settings
         self._disk = disk
         self._random = random
-        self._expected = expected
-        self._troubled = troubled
-        self._known = known
-        self._first_rows = first_rows
-        self._open_journal = open_journal
-        self._attach = attach
-        self._every_minute = every_minute
-        self._owner_seen = owner_seen
         self._accounts = KnownAccounts(settings.data_dir)
         self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name="account storage")
+    def start(self, opening: Coroutine[Any, Any, None]) -> None:
+        """Begin a session's opening, which runs once beside the feeds: they do not wait for it."""
+        self._task = asyncio.create_task(opening, name="account storage")
 
     async def stop_opening(self) -> None:
         """Cancel the opening; an archive that is open stays open."""
@@ -123,11 +89,9 @@ class AccountStorage:
             await self._disk.run(self.archive.close)
             self.archive = None
 
-    async def _run(self) -> None:
-        self.identity = await self._identify()
-        self._known(self.identity)
-        await self._first_rows()
-        await self._try_step(self._open_journal(self.identity))
+    async def open_archive(self) -> Archive:
+        """Open the identified account's archive; if it cannot be used, one that ends with the session."""
+        assert self.identity is not None
         file = archive_file(self._settings, self.identity)
         try:
             self.archive = await self._disk.run(_open_archive, file)
@@ -135,17 +99,9 @@ class AccountStorage:
         except (FileUnusable, OSError, sqlite3.Error) as problem:
             self.trouble = str(problem)
             self.archive = await self._disk.run(_open_archive, None)
-        for attach in self._attach:
-            await self._try_step(attach(self.archive))
-        from tradetui.desk.archive.database import bring_ledger_forward  # loaded by now, off the loop
+        return self.archive
 
-        await self._try_step(bring_ledger_forward(self.archive, self._disk))
-        while self._owner_seen is not None:
-            await asyncio.sleep(OWNER_AGAIN_S)
-            await self._try_step(self._every_minute(self.archive))
-            self._owner_seen(await current_owner(self._client))
-
-    async def _try_step(self, step: Awaitable[None]) -> None:
+    async def try_step(self, step: Awaitable[None]) -> None:
         """Run one step; a failure is kept in `trouble`, and later steps still run."""
         try:
             await step
@@ -155,38 +111,43 @@ class AccountStorage:
             _log.exception("the account's files cannot be used")
             self.trouble = f"{type(problem).__name__}: {problem}"
 
-    async def _identify(self) -> AccountIdentity:
-        """Ask until the account is known; a UID that the exchange once named stays valid when it names none."""
+    async def identify(
+        self, expected: Callable[[AccountIdentity], Awaitable[None]], troubled: Callable[[str], None]
+    ) -> AccountIdentity:
+        """Ask until the account is known; a UID that the exchange once named stays valid when it names none.
+
+        `expected` gets the account as known without the exchange, before the exchange is asked. `troubled` gets each
+        reason why it is not known yet, except the exchange's own errors.
+        """
         wait, longest = AGAIN_S
         settings = self._settings
         key = AccountKey(settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
-        expected: AccountIdentity | None = None
+        known_without_exchange: AccountIdentity | None = None
         while True:
             try:
                 remembered = await self._disk.run(self._accounts.uid_of, key)
-                if expected is None:
-                    expected = identity_without_exchange(key, settings.uid, remembered)
-                    await self._expected(expected)
+                if known_without_exchange is None:
+                    known_without_exchange = identity_without_exchange(key, settings.uid, remembered)
+                    await expected(known_without_exchange)
                 identity = await identify(self._client, key, settings.uid, remembered)
                 if identity.origin == "exchange":
                     await self._disk.run(self._accounts.remember, key, identity.uid)
             except FileUnusable as problem:
                 # If the account were taken for another, its unsettled intents would lock nothing.
-                self._say_trouble(str(problem))
+                self.trouble = str(problem)
             except OSError as problem:
-                why = f"{settings.data_dir} cannot be written ({problem.strerror}). Make it writable, or set data_dir"
-                self._say_trouble(why)
+                remedy = "Make it writable, or set data_dir"
+                self.trouble = f"{settings.data_dir} cannot be written ({problem.strerror}). {remedy}"
             except ExchangeError:
                 pass
             except Exception as problem:
                 _log.exception("the account could not be identified")
-                self._say_trouble(f"the account's owner could not be determined ({type(problem).__name__}: {problem})")
+                reason = f"{type(problem).__name__}: {problem}"
+                self.trouble = f"the account's owner could not be determined ({reason})"
             else:
-                self.trouble = None
+                self.identity, self.trouble = identity, None
                 return identity
+            if self.trouble is not None:
+                troubled(self.trouble)
             await asyncio.sleep(wait * self._random.uniform(0.5, 1.0))
             wait = min(longest, wait * 2)
-
-    def _say_trouble(self, why: str) -> None:
-        self.trouble = why
-        self._troubled(why)

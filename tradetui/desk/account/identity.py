@@ -6,10 +6,8 @@ import asyncio
 import hashlib
 import json
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from itertools import product
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -52,23 +50,20 @@ class AccountIdentity(NamedTuple):
     @property
     def name(self) -> str:
         """A name for files and rows that does not reveal the key; the same for every spelling of the address."""
-        return _name(normalised_address(self.base_url), self.environment, self.uid)
+        return self._name_by(self.uid)
 
     def aliases(self, key_stand_in: str) -> tuple[str, ...]:
         """Return every name by which a process may know this account: by its UID, and by the key in use."""
-        by_key = _name(normalised_address(self.base_url), self.environment, key_stand_in)
-        return tuple(dict.fromkeys((self.name, by_key) if key_stand_in else (self.name,)))
+        return (self.name, *self.former_names(key_stand_in))
 
     def former_names(self, key_stand_in: str) -> tuple[str, ...]:
-        """Return other names that its directory may have: by the key, and by other spellings of the address."""
-        spellings = (normalised_address(self.base_url), *former_spellings(self.base_url))
-        uids = (self.uid, key_stand_in) if key_stand_in else (self.uid,)
-        names = dict.fromkeys(_name(spelling, self.environment, uid) for uid in uids for spelling in spellings)
-        return tuple(name for name in names if name != self.name)
+        """Return the name that its directory has if it was made by this key before the UID was known."""
+        by_key = self._name_by(key_stand_in)
+        return (by_key,) if key_stand_in and by_key != self.name else ()
 
-
-def _name(address: str, environment: str, uid: str) -> str:
-    return hashlib.sha256(f"{address}|{environment}|{uid}".encode()).hexdigest()[:16]
+    def _name_by(self, owner: str) -> str:
+        identity = f"{normalised_address(self.base_url)}|{self.environment}|{owner}"
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 class AccountKey(NamedTuple):
@@ -123,7 +118,6 @@ def identity_without_exchange(key: AccountKey, uid: str | None, remembered: str 
 
 
 _LOOPBACK: Final = "127.0.0.1"
-_LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -144,22 +138,6 @@ def normalised_address(base_url: str) -> str:
     scheme = parts.scheme.lower()
     suffix = "" if port is None or port == _DEFAULT_PORTS.get(scheme) else f":{port}"
     return f"{scheme}://{_host(host)}{suffix}{parts.path.rstrip('/')}"
-
-
-def former_spellings(base_url: str) -> Iterator[str]:
-    """Yield former spellings of this address, by which accounts may have been identified."""
-    yield base_url
-    try:
-        normal = urlsplit(normalised_address(base_url))
-        port = normal.port
-    except ValueError:
-        return
-    default = _DEFAULT_PORTS.get(normal.scheme)
-    host = normal.hostname or ""
-    hosts = _LOOPBACK_NAMES if host == _LOOPBACK else (f"[{host}]" if ":" in host else host,)
-    ports = ("", f":{default}") if port is None else (f":{port}",)
-    for host, dot, suffix, slash in product(hosts, ("", "."), ports, ("", "/")):
-        yield f"{normal.scheme}://{host}{dot}{suffix}{normal.path}{slash}"
 
 
 def _host(host: str) -> str:
@@ -201,17 +179,13 @@ class KnownAccounts:
 
     def uid_of(self, key: AccountKey) -> str | None:
         """Return the UID that the exchange named for this key; raises FileUnusable if the file cannot be read."""
-        known = self._read()
-        for spelling in (normalised_address(key.base_url), *former_spellings(key.base_url)):
-            if uid := known.get("|".join(key._replace(base_url=spelling))):
-                return uid
-        return None
+        return self._read().get(_row_of(key))
 
     def remember(self, key: AccountKey, uid: str) -> None:
         """Write the UID that the exchange named, synced; raises FileUnusable or OSError."""
         if self._file is None:
             return
-        known, name = self._read(), "|".join(key._replace(base_url=normalised_address(key.base_url)))
+        known, name = self._read(), _row_of(key)
         if known.get(name) == uid:
             return
         make_private_directory(self._file.parent)
@@ -237,3 +211,7 @@ class KnownAccounts:
                 "Set uid in the profile, then delete the file.",
             ) from None
         return {name: uid for name, uid in stored_uids.items() if isinstance(uid, str)}
+
+
+def _row_of(key: AccountKey) -> str:
+    return "|".join(key._replace(base_url=normalised_address(key.base_url)))
