@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.wire.unified_rows import UNIFIED_ROWS
 from tests.wire.whole_reply import read_reply
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -209,7 +208,6 @@ ROWS: dict[str, dict[str, Any]] = {
     },
     "futures.pending_orders": ORDER,
     "futures.fills": FILL,
-    **UNIFIED_ROWS,
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.wire.model_rows import read
 from tests.wire.unified_rows import (
     UNIFIED_ASSETS,
     UNIFIED_COIN,
@@ -41,6 +40,7 @@ from tradetui.wire.models.api_key import AccountInfo, may_withdraw, permission_t
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_accounts import ClosedPosition, FuturesAccount, ReportedPosition
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import UndecodableRowError
 
 HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
@@ -397,9 +397,8 @@ def test_the_cursor_is_the_payloads_own() -> None:
 
 
 def test_numbers_may_be_json_numbers() -> None:
-    row = read("unified.fills", {**UNIFIED_FILL, "execQty": 2.5, "createdTime": 1780000000400}).rows[0]
-    assert (row.exec_qty, row.created_time) == (Decimal("2.5"), fill().c_time)
-    assert fill(execQty=Decimal("2.5"), createdTime=1780000000400).base_volume == Decimal("2.5")
+    filled = fill(execQty=Decimal("2.5"), createdTime=1780000000400)
+    assert (filled.base_volume, filled.c_time) == (Decimal("2.5"), fill().c_time)
     held = position(total=Decimal("0.25"), avgPrice=181, liquidationPrice=0, updatedTime=1780000000456)
     assert (held.total, held.open_price_avg, held.liquidation_price) == (Decimal("0.25"), Decimal(181), None)
     assert (order(qty=3, avgPrice=0).size, order(avgPrice=0).price_avg) == (Decimal(3), None)
@@ -411,9 +410,8 @@ def test_numbers_may_be_json_numbers() -> None:
 
 @pytest.mark.parametrize("equity", ["", None, "n/a"])
 def test_an_equity_that_is_not_told_is_no_zero(equity: object) -> None:
-    body = json.dumps({"code": "00000", "requestTime": 1, "data": {**UNIFIED_ASSETS, "accountEquity": equity}}).encode()
-    reply = read_reply(CATALOGUE["unified.assets"], body)
-    assert (reply.rows, len(reply.undecodable_rows)) == ((), 1)
+    with pytest.raises(UndecodableRowError, match="accountEquity"):
+        FuturesAccount.from_row(classic_accounts({**UNIFIED_ASSETS, "accountEquity": equity})[0])
 
 
 def test_a_converted_row_is_read_again_from_the_archive_as_it_was() -> None:

@@ -16,7 +16,6 @@ from pydantic import TypeAdapter, ValidationError
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.json_text import load_json
 from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
-from tradetui.wire.models.unified import UnifiedFill, UnifiedOrder
 from tradetui.wire.replies.field_types import Places, SizeFigure, type_schema
 from tradetui.wire.replies.record import Record, UndecodableRowError
 
@@ -76,8 +75,6 @@ FIGURES = [
 UNSIGNED = {
     *((record, name) for record in (PendingOrder, OrderDetail) for name in ("size", "base_volume")),
     (FuturesFill, "base_volume"),
-    *((UnifiedOrder, name) for name in ("qty", "cum_exec_qty")),
-    (UnifiedFill, "exec_qty"),
 }
 
 

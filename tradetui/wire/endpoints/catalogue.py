@@ -32,7 +32,7 @@ def _paged(
     row_field: str = "orderId",
     first: str | None = None,
     limit: RateLimit = _TEN,
-    time_field: str = "c_time",
+    time_field: str | None = "c_time",
 ) -> Endpoint:
     """Make an endpoint with pages, whose size is its request's parameter `limit`."""
     count = request.parameters["limit"]
@@ -44,7 +44,7 @@ def _paged(
 
 _public: Final = partial(Endpoint, limit=RateLimit(20, scope="ip"), signed=False)
 _unified: Final = partial(Endpoint, limit=_TWENTY)
-_unified_pages: Final = partial(_paged, cursor="cursor", rows_key="list", limit=_TWENTY, time_field="created_time")
+_unified_pages: Final = partial(_paged, cursor="cursor", rows_key="list", limit=_TWENTY, time_field=None)
 """Interface v3's pages: the payload names the cursor of the next one."""
 _creation: Final = partial(Endpoint, method="POST", limit=_ONE)
 
@@ -193,14 +193,12 @@ _BEYOND: Final = (
         "/api/v3/trade/unfilled-strategy-orders",
         unified.UnifiedLiveTriggersRequest,
         law=RowLaw.WHOLE,
-        time_field="created_time",
     ),
     _unified_pages(
         "unified.closed_positions",
         "/api/v3/position/history-position",
         unified.UnifiedClosedPositionsRequest,
         RowLaw.APPEND,
-        time_field="updated_time",
     ),
 )
 
