@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.futures_account import FuturesBook
-from tradetui.sandbox.books.futures_history import ClosedPositions
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.orders import Order
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -109,11 +108,11 @@ def keep_newest_fills(book: FuturesBook, count: int, now_ms: int) -> None:
     cut_ms = int(dropped[-1]["cTime"])
     older = [movement for movement in movements if movement.time_ms <= cut_ms]
     book.past_movements = movements[len(older) :]
-    book.closed.take(dropped, older)
-    book.closed = ClosedPositions(held=book.closed.held)
-    for (symbol, leg), holding in book.holdings.items():
+    book.closed = [(mode, held) for mode, held in book.closed if held.changed_ms > cut_ms]
+    for holding in (*book.holdings.values(), *(held for _, held in book.closed)):
+        leg = holding.spec.symbol, holding.leg
         holding.funding += [
             movement.amount
             for movement in older
-            if (movement.symbol, movement.leg) == (symbol, leg) and movement.time_ms >= holding.opened_ms
+            if (movement.symbol, movement.leg) == leg and movement.time_ms >= holding.opened_ms
         ]

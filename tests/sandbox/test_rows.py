@@ -316,7 +316,7 @@ def test_the_recorded_capture_follows_from_the_same_rules() -> None:
     account = Account("1", "any", "ordinary", ONE_WAY, random.Random(1))
     book, spec = account.futures[USDT], CONTRACTS["BTCUSDT"]
     held = Holding(spec, "long", figure(recorded, "total"), figure(recorded, "openPriceAvg"), 3, NOW_MS, NOW_MS)
-    held.fees = held.size * held.entry * TAKER_FEE
+    held.open_fee = -held.size * held.entry * TAKER_FEE
     book.holdings["BTCUSDT", "long"] = held
     row = position_row(book, held, {spec.symbol: figure(recorded, "markPrice")})
     assert list(row) == list(recorded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Decimal
@@ -10,9 +10,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final
 
-from tradetui.sandbox.books.futures_history import FUNDING, Bills, ClosedPositions, Movement
+from tradetui.sandbox.books.futures_history import FUNDING, Bills, Movement
 from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
-from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
+from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, booked_amount, text
 from tradetui.sandbox.books.orders import ONE_WAY, PROFIT_LOSS, Order, closed_leg, ended
 
 _QUOTE_PLACES: Final = Decimal("0.0001")
@@ -20,7 +20,11 @@ _QUOTE_PLACES: Final = Decimal("0.0001")
 
 @dataclass(slots=True)
 class Holding:
-    """The position in one leg; in one-way mode the net position is a long or a short holding, never both."""
+    """The position in one leg; in one-way mode the net position is a long or a short holding, never both.
+
+    `opened` and `closed` are the sizes of all its fills so far, with their values at the fills' prices. Fees are those
+    of the fills, negative.
+    """
 
     spec: ContractSpec
     leg: str
@@ -31,10 +35,19 @@ class Holding:
     changed_ms: int
     realised: Decimal = ZERO
     isolated: bool = False
-    fees: Decimal = ZERO
-    """The fees paid so far for opening and partly closing it, in the margin coin, positive."""
+    opened: Decimal = ZERO
+    open_value: Decimal = ZERO
+    open_fee: Decimal = ZERO
+    closed: Decimal = ZERO
+    close_value: Decimal = ZERO
+    close_fee: Decimal = ZERO
     funding: list[Decimal] = field(default_factory=list)
     """The funding of every settlement since the account was built: positive received, negative paid."""
+
+    @property
+    def fees(self) -> Decimal:
+        """The fees paid so far for opening and partly closing it, in the margin coin, positive."""
+        return -self.open_fee - self.close_fee
 
     def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
         """Return the profit at a price, of `size` or the whole holding, in the margin coin."""
@@ -85,7 +98,10 @@ class FuturesBook:
     begun_ms: int = 0
     keeps_attached: bool = False
     """Whether closing orders and stops stay after the position is closed; the live exchange reportedly cancels them."""
-    closed: ClosedPositions = field(default_factory=ClosedPositions)
+    closed: list[tuple[str, Holding]] = field(default_factory=list)
+    """The positions that were closed, oldest first, each with the position mode at that time."""
+    _closed_rows: list[dict[str, Any]] = field(default_factory=list)
+    _closed_ids: Identifiers = field(default_factory=Identifiers)
     _bills: Bills = field(default_factory=Bills)
 
     def __post_init__(self) -> None:
@@ -166,7 +182,7 @@ class FuturesBook:
         fee = (fee if spec.inverse else fee * price).quantize(PLACES)
         against = "short" if order.buys else "long"
         was_held = self.held(spec.symbol, against) is not None
-        profit = self._apply(order, size, price, -fee, now_ms).quantize(PLACES)
+        profit = self._apply(order, size, price, fee, now_ms)
         self.balances[spec.margin_coin] += profit + fee
         order.filled += size
         order.quote_filled += size * price
@@ -206,12 +222,13 @@ class FuturesBook:
             self.movements.append(Movement(time_ms, FUNDING, spec.margin_coin, amount, spec.symbol, leg))
 
     def funding_paid(self, held: Holding) -> Decimal | None:
-        """Return the funding of a holding since it was opened; None before the first settlement."""
+        """Return the funding of a holding from its opening to its close or now; None before the first settlement."""
         amounts = list(held.funding)
         if held.opened_ms < self.begun_ms:
-            leg = held.spec.symbol, held.leg
-            since = self.past_movements[bisect_left(self.past_movements, held.opened_ms, key=attrgetter("time_ms")) :]
-            amounts += [movement.amount for movement in since if (movement.symbol, movement.leg) == leg]
+            leg, past, time_of = (held.spec.symbol, held.leg), self.past_movements, attrgetter("time_ms")
+            end = None if held.size else bisect_right(past, held.changed_ms, key=time_of)
+            while_held = past[bisect_left(past, held.opened_ms, key=time_of) : end]
+            amounts += [movement.amount for movement in while_held if (movement.symbol, movement.leg) == leg]
         return sum(amounts, ZERO) if amounts else None
 
     def bills(self) -> list[dict[str, Any]]:
@@ -222,10 +239,32 @@ class FuturesBook:
         return self._bills.rows(balances, self.past_movements, self.fills, self.movements)
 
     def closed_positions(self) -> list[dict[str, Any]]:
-        self.closed.take(self.fills, [*self.past_movements, *self.movements])
-        return self.closed.rows
+        """Return a row of each closed position, oldest first."""
+        self._closed_rows += [self._closed_row(mode, held) for mode, held in self.closed[len(self._closed_rows) :]]
+        return self._closed_rows
 
-    def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
+    def _closed_row(self, mode: str, held: Holding) -> dict[str, Any]:
+        funding_paid = self.funding_paid(held) or ZERO
+        return {
+            "positionId": self._closed_ids.at(held.changed_ms),
+            "marginCoin": held.spec.margin_coin,
+            "symbol": held.spec.symbol,
+            "holdSide": held.leg,
+            "posMode": mode,
+            "openAvgPrice": booked_amount(held.open_value / held.opened),
+            "closeAvgPrice": booked_amount(held.close_value / held.closed),
+            "openTotalPos": text(held.opened),
+            "closeTotalPos": text(held.closed),
+            "pnl": text(held.realised),
+            "netProfit": text(held.realised + funding_paid - held.fees),
+            "totalFunding": text(funding_paid),
+            "openFee": text(held.open_fee),
+            "closeFee": text(held.close_fee),
+            "ctime": str(held.opened_ms),
+            "utime": str(held.changed_ms),
+        }
+
+    def _apply(self, order: Order, size: Decimal, price: Decimal, fee: Decimal, now_ms: int) -> Decimal:
         """Change the holdings and return the profit. Raises ValueError, before any change, for an unavailable size."""
         symbol = order.spec.symbol
         against, along = ("short", "long") if order.buys else ("long", "short")
@@ -234,14 +273,14 @@ class FuturesBook:
         left = order.size - order.filled
         if size > left or (order.closes and size > closing):
             raise ValueError(f"{size} of order {order.order_id}: {left} of it is left, it can close {closing}")
-        # A fill that closes one side and opens the other splits its charge by size.
-        charged_to_close = (charged * closing / size).quantize(PLACES)
-        profit = self._close(symbol, against, closing, price, charged_to_close, now_ms) if closing else ZERO
+        # A fill that closes one side and opens the other splits its fee by size.
+        close_fee = (fee * closing / size).quantize(PLACES)
+        profit = self._close(order, against, closing, price, close_fee, now_ms) if closing else ZERO
         if size > closing:
-            self._open(order, along, size - closing, price, charged - charged_to_close, now_ms)
+            self._open(order, along, size - closing, price, fee - close_fee, now_ms)
         return profit
 
-    def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> None:
+    def _open(self, order: Order, leg: str, size: Decimal, price: Decimal, fee: Decimal, now_ms: int) -> None:
         spec, held = order.spec, self.held(order.spec.symbol, leg)
         if held is None:
             isolated = spec.symbol in self.isolated
@@ -253,17 +292,22 @@ class FuturesBook:
             total = held.size + size
             held.entry = (held.entry * held.size + price * size) / total
             held.size, held.changed_ms = total, now_ms
-        held.fees += charged
+        held.opened += size
+        held.open_value += size * price
+        held.open_fee += fee
 
-    def _close(self, symbol: str, leg: str, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
-        held = self.holdings[symbol, leg]
-        profit = held.profit(price, size)
+    def _close(self, order: Order, leg: str, size: Decimal, price: Decimal, fee: Decimal, now_ms: int) -> Decimal:
+        held = self.holdings[order.spec.symbol, leg]
+        profit = held.profit(price, size).quantize(PLACES)
         held.size -= size
         held.realised += profit
-        held.fees += charged
+        held.closed += size
+        held.close_value += size * price
+        held.close_fee += fee
         held.changed_ms = now_ms
         if not held.size:
-            del self.holdings[symbol, leg]
+            del self.holdings[order.spec.symbol, leg]
+            self.closed.append((order.mode, held))
         return profit
 
     def _fill_row(

@@ -299,12 +299,7 @@ def _position(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) ->
     row, spec = position_row(book, held, marks), held.spec
     value = held.size if spec.inverse else held.size * marks[spec.symbol]
     margin = value / held.leverage + value * TAKER_FEE
-    opened_ms = [
-        int(closed["ctime"])
-        for closed in book.closed_positions()
-        if (closed["symbol"], closed["holdSide"]) == (spec.symbol, held.leg)
-    ]
-    so_far = book.closed.held[spec.symbol, held.leg]
+    earlier = [past for _, past in book.closed if (past.spec.symbol, past.leg) == (spec.symbol, held.leg)]
     return {
         "category": book.product_type,
         "symbol": spec.symbol,
@@ -327,10 +322,10 @@ def _position(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) ->
         "markPrice": row["markPrice"],
         "breakEvenPrice": row["breakEvenPrice"],
         "totalFunding": row["totalFee"] or "0",
-        "openFeeTotal": text(so_far.open_fee),
-        "closeFeeTotal": text(so_far.close_fee),
+        "openFeeTotal": text(held.open_fee),
+        "closeFeeTotal": text(held.close_fee),
         # The live exchange tells when this leg of the symbol was first opened, which an earlier position may have done.
-        "createdTime": str(min([held.opened_ms, *opened_ms])),
+        "createdTime": str(min(position.opened_ms for position in (*earlier, held))),
         "updatedTime": row["uTime"],
     }
 
