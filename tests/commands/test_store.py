@@ -21,13 +21,14 @@ from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.commands.session.overview_profiles import OverviewProfiles
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.registered_journal import open_journal
-from tradetui.desk.intents.shared_account import MARK_FILE
+from tradetui.desk.intents.shared_account import MARK_FILE, SharedAccount
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.postgres.errors import StoreAway
 from tradetui.storage.postgres.schema import first_line, versions
+from tradetui.wire.product_types import ProductType
 
 Use = Callable[..., None]
 
@@ -46,6 +47,12 @@ def use(point: Point, store_database: StoreDatabase) -> Use:
         (folder / "config.toml").write_text(text)
 
     return write
+
+
+def add_profile(name: str) -> None:
+    """Write a second profile, which is like the first."""
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui" / "config.toml"
+    config.write_text(config.read_text() + config.read_text().replace("profiles.main", f"profiles.{name}"))
 
 
 def checks(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
@@ -142,9 +149,23 @@ def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: py
     assert 'nora may not do this; the owner runs GRANT tradetui_trader TO "nora"' in capsys.readouterr().err
 
 
-def test_a_server_that_wants_a_password_is_answered_with_where_to_write_it() -> None:
-    problem = psycopg.OperationalError('FATAL:  password authentication failed for user "anna"')
-    assert "~/.pgpass (mode 0600)" in first_line(problem)
+@pytest.mark.parametrize(
+    ("problem", "remedy"),
+    [
+        ('FATAL:  password authentication failed for user "anna"', "~/.pgpass (mode 0600)"),
+        ('root certificate file "/root.crt" does not exist\nEither provide the file or …', "sslrootcert=FILE"),
+        ("SSL error: certificate verify failed", "sslrootcert=FILE"),
+        ('server certificate for "desk.example" does not match host name "192.0.2.2"', "hostaddr=ADDRESS"),
+        ("server does not support SSL, but SSL was required", "SSH"),
+        ("failed to resolve host 'desk.example': [Errno -2] Name or service not known", "correct host"),
+        ('connection to server at "127.0.0.1", port 5433 failed: Connection refused', "host and port"),
+        ('FATAL:  database "desk" does not exist', "correct store"),
+        ('FATAL:  no pg_hba.conf entry for host "192.0.2.9", user "anna"', "pg_hba.conf"),
+    ],
+)
+def test_why_the_server_cannot_be_reached_comes_with_what_to_do(problem: str, remedy: str) -> None:
+    sentence = first_line(psycopg.OperationalError(problem))
+    assert sentence.startswith(f"{problem.splitlines()[0]}; ") and remedy in sentence
 
 
 def test_an_empty_setting_is_called_empty(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,20 +184,27 @@ def test_doctor_tells_a_newer_schema_from_an_older_one(
 
 async def trouble_of_a_session() -> str:
     """Open the profile's session and return why nothing can be sent once its store has answered."""
-    desk = OpenProfile(load(os.environ, Flags())).desk()
-    desk.start(())
-    try:
-        intents = desk.intents
-        assert intents is not None
-        for _ in range(200):
-            await asyncio.sleep(0.1)
-            if intents.shared is not None and intents.shared.away_s is None and intents.shared.version is not None:
-                break
-            if "refuses" in intents.store_trouble:
-                break
-        return intents.store_trouble
-    finally:
-        await desk.stop()
+    desk, look, looked = OpenProfile(load(os.environ, Flags())).desk(), SharedAccount.look, asyncio.Event()
+
+    async def looking(shared: SharedAccount) -> None:
+        try:
+            await look(shared)
+        finally:
+            looked.set()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SharedAccount, "look", looking)
+        desk.start(())
+        try:
+            assert desk.intents is not None
+            async with asyncio.timeout(20):
+                await looked.wait()
+                while "being compared" in desk.intents.store_trouble:
+                    looked.clear()
+                    await looked.wait()
+            return desk.intents.store_trouble
+        finally:
+            await desk.stop()
 
 
 def test_a_session_sends_with_the_store_once_its_machine_has_joined(use: Use) -> None:
@@ -277,12 +305,38 @@ def test_a_store_that_is_gone_for_good_can_be_left_by_hand(use: Use, capsys: pyt
     assert MARK_FILE in capsys.readouterr().err
 
 
+async def test_the_rows_of_an_overview_count_their_calls_with_all_machines(
+    use: Use, store_database: StoreDatabase
+) -> None:
+    use("anna")
+    add_profile("other")
+    assert await asyncio.to_thread(main, ["store", "join", "--profile", "main"]) == 0
+    account = await asyncio.to_thread(lambda: OpenProfile(load(os.environ, Flags(profile="main"))).account.name)
+    profiles = OverviewProfiles(os.environ, Flags())
+    overview = profiles.overview()
+    clients = [source.open().client for source in profiles.sources()]
+    for client in clients:
+        client.budget.account = account
+        await client.futures.accounts(product_type=ProductType.USDT_FUTURES)
+    [(state,)] = store_database.sql(f"select state from tradetui.quota where key = '{account}|futures.accounts'")
+    assert json.loads(state)[4] == len(clients), "granted by the store"
+    assert store_database.sql("select count(*) from tradetui.permit_session") == [(len(clients),)]
+    connections = "select count(*) from pg_stat_activity where usename = 'anna' and datname = current_database()"
+    assert store_database.sql(connections) == [(2,)], "of all rows together"
+    for client in clients:
+        await client.aclose()
+    again = profiles.sources()[0].open().client
+    await again.futures.accounts(product_type=ProductType.USDT_FUTURES)
+    await again.aclose()
+    await overview.stop()
+    assert store_database.sql("select count(*) from tradetui.permit_session") == [(0,)]
+
+
 def test_the_overviews_lock_reaches_other_machines_and_says_if_it_does_not(
     use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:
     use("anna")
-    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui" / "config.toml"
-    config.write_text(config.read_text() + config.read_text().replace("profiles.main", "profiles.other"))
+    add_profile("other")
     assert main(["store", "join", "--profile", "main"]) == 0
     lock = OverviewProfiles(os.environ, Flags()).sources()[0].lock_trading
     account = OpenProfile(load(os.environ, Flags(profile="main"))).account

@@ -457,9 +457,18 @@ async def test_four_processes_on_two_machines_use_the_limit_and_never_more(
 
 
 async def test_what_a_killed_process_held_is_free_at_once_for_others_of_its_machine(
-    tmp_path: Path, store_database: StoreDatabase
+    tmp_path: Path, store_database: StoreDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = await joined(store_database, a=0.5, b=0.5)
+    server, session_ended = await joined(store_database, a=0.5, b=0.5), asyncio.Event()
+    call = server.call
+
+    async def calling(function: str, *arguments: object, **options: float) -> list[dict[str, Any]]:
+        rows = await call(function, *arguments, **options)
+        if function == "end_permit_session":
+            session_ended.set()
+        return rows
+
+    monkeypatch.setattr(server, "call", calling)
     killed = process(store_database.conninfo(), "a", tmp_path / "a", 60)
     assert killed.stdout is not None
     assert killed.stdout.readline() == "begun\n"
@@ -470,7 +479,7 @@ async def test_what_a_killed_process_held_is_free_at_once_for_others_of_its_mach
     async with asyncio.timeout(10):
         for _ in range(10):
             (await budget.acquire(limited(10), Priority.INTERACTIVE, hold_s=30)).unused()
-        while store_database.sql("select count(*) from tradetui.permit_session") != [(1,)]:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+        await session_ended.wait()
+    assert store_database.sql("select count(*) from tradetui.permit_session") == [(1,)]
     await budget.aclose()
     await server.aclose()

@@ -220,9 +220,12 @@ class OpenProfile:
     def reader(self, clock: Clock | None = None) -> ExchangeReader:
         return self._client(ExchangeReader, clock, server=self.store_server())
 
-    def row_reader(self, beside: Budget, clock: Clock) -> ExchangeReader:
-        """A client that can only read, with few connections; it takes its permits where another budget has them."""
-        return self._client(ExchangeReader, clock, beside=beside, concurrent_reads=ROW_CONNECTIONS)
+    def row_reader(self, beside: Budget, clock: Clock, server: PostgresServer | None) -> ExchangeReader:
+        """A client that can only read, with few connections.
+
+        It takes its permits from the store at `server`, and where the profile has none, where another budget has them.
+        """
+        return self._client(ExchangeReader, clock, server=server, beside=beside, concurrent_reads=ROW_CONNECTIONS)
 
     def desk(self, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None) -> Desk:
         """Return a desk that does not poll yet."""

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tradetui.commands.session.open_profile import OpenProfile, close_data_dir
 from tradetui.commands.session.screen_state import FileAlertChoices
@@ -38,6 +39,9 @@ from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.storage.sqlite_file import FileUnusable, connect_existing, refuse_other_version
 
+if TYPE_CHECKING:
+    from tradetui.storage.postgres.server import PostgresServer
+
 OPENING_EVERY_MS: Final = 60_000
 ONE_PROFILE: Final = "an overview needs a second profile"
 SECOND_PROFILE: Final = "`tradetui init --profile NAME` sets one up."
@@ -58,6 +62,7 @@ class OverviewProfiles:
         self._clock: Clock = SystemClock()
         self._permits = Budget(paths.runtime_dir(environ), clock=self._clock, random=Random())
         self._writers = StepWriters(self._clock)
+        self._servers: dict[tuple[str | None, Path], PostgresServer | None] = {}
 
     def overview(self) -> Overview:
         """An overview of these profiles, not begun; raises ConfigurationError."""
@@ -102,8 +107,13 @@ class OverviewProfiles:
         close_data_dir(profile.loaded)
         self._writers.show_life(profile.loaded.runtime_dir / ALIVE_DIR)
         kept = KeptFiles(settings, self._writers)
-        client = profile.row_reader(self._permits, self._clock)
+        client = profile.row_reader(self._permits, self._clock, self._server_of(profile))
         return OpenedAccount(client, settings, profile.presumed_account, kept, _rules_of(profile))
+
+    def _server_of(self, profile: OpenProfile) -> PostgresServer | None:
+        """The connection to the profile's store, one for all rows of a store; None if the profile names none."""
+        store = profile.loaded.profile.store, profile.loaded.data_dir
+        return self._servers.setdefault(store, profile.store_server())  # rows are opened on several threads
 
 
 def _rules_of(profile: OpenProfile) -> tuple[Rule, ...]:

@@ -86,8 +86,8 @@ class Budget:
     canonical address, whose limits by network address are shared; `address_share` (0 to 1) is the fraction of its calls
     for all the user's processes. With `is_even`, feeds keep an even rate from the start. `inline` does the file's work
     without a thread, for virtual time. If the file cannot be used, the budget logs that once and counts for this
-    process alone. `shared` is the store of several machines; its share then takes the place of `share`, and the file
-    counts while the store is away.
+    process alone. `beside` is the budget of this process whose permits this one takes. `shared` is the store of several
+    machines; its share then takes the place of `share`, and the file, or `beside`, counts while the store is away.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Budget:
         self._beside = beside
         self._shared = shared
         self._in_store: StorePermits | None = None
-        if beside is not None:
+        if beside is not None and shared is None:
             self._stores = beside._stores
         else:
             self._stores = [] if directory is not None else [MemoryPermits(self.clock, self._random)]
@@ -178,7 +178,7 @@ class Budget:
         self._closed = True
         for queue in self._endpoints.values():
             await queue.aclose()
-        for store in self._stores if self._beside is None else ():
+        for store in reversed(self._stores) if self._beside is None or self._shared is not None else ():
             await store.aclose()
 
     def request(self, endpoint: Endpoint, priority: Priority, hold_s: float) -> PermitRequest:
@@ -227,7 +227,7 @@ class Budget:
         return MemoryPermits(self.clock, self._random)
 
     async def _open(self) -> None:
-        if self._beside is not None:
+        if self._beside is not None and self._shared is None:
             await self._beside._open()
             return
         if self._opening is None:
@@ -235,28 +235,36 @@ class Budget:
         await asyncio.shield(self._opening)
 
     async def _open_once(self) -> None:
-        assert self._directory is not None
-        # imported here, because a single process needs no SQLite
-        from tradetui.exchange.rate_limit.permit_file import FilePermits
-
-        open_file = partial(FilePermits, self._directory, self.clock, self._random, inline=self._inline)
-        local: MemoryPermits
-        try:
-            local = open_file() if self._inline else await asyncio.to_thread(open_file)
-        except NotSent:  # a newer program's file; that program may be closed by the next call
-            self._opening = None
-            raise
-        except StoreUnusable as failure:
-            local = self._memory(failure)
-        if self._shared is None:
-            self._stores.append(local)
+        if self._beside is None:
+            local = await self._opened_here()
+            stores: list[PermitStore] = [local]
         else:
+            await self._beside._open()
+            assert isinstance(self._beside.store, MemoryPermits)
+            local, stores = self._beside.store, []
+        if self._shared is not None:
             from tradetui.exchange.rate_limit.permits_in_store import StorePermits
 
             opening = asyncio.create_task(self._shared.server.open(), name="store of permits")
             await asyncio.wait({opening}, timeout=_STORE_PATIENCE_S)
             self._in_store = StorePermits(self._shared, local, self._account, self.clock, self._random)
-            self._stores.append(self._in_store)
+            stores.append(self._in_store)
+        self._stores.extend(stores)
+
+    async def _opened_here(self) -> MemoryPermits:
+        """Open the file of this machine's permits, or count in memory if it cannot be used."""
+        assert self._directory is not None
+        # imported here, because a single process needs no SQLite
+        from tradetui.exchange.rate_limit.permit_file import FilePermits
+
+        open_file = partial(FilePermits, self._directory, self.clock, self._random, inline=self._inline)
+        try:
+            return open_file() if self._inline else await asyncio.to_thread(open_file)
+        except NotSent:  # a newer program's file; that program may be closed by the next call
+            self._opening = None
+            raise
+        except StoreUnusable as failure:
+            return self._memory(failure)
 
 
 def _log_failure(renamed: asyncio.Future[None]) -> None:

@@ -120,8 +120,9 @@ class _ServerTime:
 class StorePermits(WrittenPermits):
     """Permits of all machines on an account, or of this machine alone while the store cannot be used.
 
-    `local` counts them meanwhile. All times inside are the server's seconds since 1970: a moment of this machine counts
-    as the earliest that it may be when a permit is claimed, and as the latest when one ends.
+    `local` counts them meanwhile; whoever opened it closes it. All times inside are the server's seconds since 1970: a
+    moment of this machine counts as the earliest that it may be when a permit is claimed, and as the latest when one
+    ends.
     """
 
     def __init__(self, shared: PermitServer, local: MemoryPermits, account: str, clock: Clock, random: Random) -> None:
@@ -131,7 +132,8 @@ class StorePermits(WrittenPermits):
         self._account, self._machine, self._egress = account, shared.machine, shared.egress
         self._own_share = shared.share
         self._process_prefix = f"{shared.machine}:{boot_id()}:"
-        self.owner = self._process_prefix + (local.owner or f"{random.getrandbits(48):x}")
+        # A process has one for each of its accounts, whose uses of an address's permits are told apart.
+        self.owner = f"{self._process_prefix}{local.owner}#{self._random.getrandbits(48):x}"
         self._time = _ServerTime()
         self._rows: dict[str, tuple[int, str | None]] = {}
         self._changed: dict[str, str] = {}
@@ -196,11 +198,11 @@ class StorePermits(WrittenPermits):
         for job in self._jobs:
             _set(job.done, job.unserved)
         await self._server.aclose()
-        await self._local.aclose()
 
     def has_ended(self, owner: str) -> bool:
         is_of_this_machine = owner.startswith(self._process_prefix)
-        return is_of_this_machine and self._local.has_ended(owner.removeprefix(self._process_prefix))
+        process, _, _ = owner.removeprefix(self._process_prefix).rpartition("#")
+        return is_of_this_machine and self._local.has_ended(process)
 
     # Alone
 

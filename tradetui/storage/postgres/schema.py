@@ -17,6 +17,18 @@ _NO_SCHEMA: Final = frozenset({"3F000", "42883"})
 """Schema or function is missing: the database is another one, or `store init` has not brought it up to date."""
 _SERVERS_OWN_FAULTS: Final = ("08", "25", "40", "53", "55", "57", "58", "XX")
 """Classes of SQLSTATE that tell of the server's state and not of the call."""
+_REMEDIES: Final = {
+    "password": "write the password to ~/.pgpass (mode 0600)",
+    "root certificate file": "write sslrootcert=FILE into store, with the certificate that signed the server's",
+    "certificate verify failed": "write sslrootcert=FILE into store, with the certificate that signed the server's",
+    "does not match host name": "write host=NAME into store as the certificate names it, and its hostaddr=ADDRESS",
+    "does not support SSL": "have ssl turned on at the server, or reach it by SSH; see tradetui help machines",
+    "no pg_hba.conf entry": "the server's owner allows this person and address in pg_hba.conf",
+    "failed to resolve host": "correct host in store",
+    "Connection refused": "see that the server runs, and correct host and port in store",
+    "does not exist": "correct store, or have the server's owner create it",
+}
+"""What to do about an error, by a part of libpq's sentence; the first that fits."""
 _ROLES: Final = """
 do $$
 begin
@@ -123,6 +135,7 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
 
 
 def first_line(problem: psycopg.Error) -> str:
-    """Return what libpq says first, with the remedy if the server wants a password."""
+    """Return what libpq says first, with the remedy where it is known."""
     line, _, _ = str(problem).strip().partition("\n")
-    return f"{line}; write the password to ~/.pgpass (mode 0600)" if "password" in line else line
+    remedy = next((remedy for part, remedy in _REMEDIES.items() if part in line), "")
+    return f"{line}; {remedy}" if remedy else line

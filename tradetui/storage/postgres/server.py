@@ -144,6 +144,7 @@ class PostgresServer:
             work.expire()
         self._disconnect("it is closed")
         self._thread.close()
+        self._thread, self._opening, self._upkeep = ThreadDisk("store"), None, None  # it may be opened again
 
     async def _run(self, work: _Work, job: Callable[[], T], deadline_s: float) -> T:
         """Return the result of a job on the thread; at the deadline end it, also if the caller was cancelled."""
