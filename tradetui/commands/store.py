@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, say, stdout
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.account.identity import normalised_address
-from tradetui.desk.intents.journal.account_store import StoreRefusal, Writer
-from tradetui.desk.intents.journal.postgres_store import PostgresStore
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreRefusal, Writer
 from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.desk.intents.shared_account import MARK_FILE, SharedAccount
 from tradetui.desk.intents.states import scope_name
@@ -117,7 +116,7 @@ async def _join(profile: OpenProfile) -> int:
     profile.make_installation()
     async with _connected(profile) as server:
         await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
-        store = PostgresStore(server, account.name, machine)
+        store = AccountStore(server, account.name, machine)
         with closing(open_journal(profile.journal)) as journal:
             journal.check()
             new_id = partial(secrets.token_hex, 16)

@@ -1,4 +1,4 @@
-"""A store of several machines in memory: the contract of `AccountStore` in the loop's time, with a server's faults.
+"""A store of several machines in memory: the functions of its schema in the loop's time, with a server's faults.
 
 A `MemoryServer` holds what PostgreSQL would hold. Each machine reaches it over a `Link` of its own.
 """
@@ -10,22 +10,14 @@ import contextvars
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from tradetui.desk.intents.journal.account_store import (
-    AccountState,
-    Lease,
-    StoreEvent,
-    StoreIntent,
-    StoreLock,
-    StoreRefusal,
-    Writer,
-)
-from tradetui.desk.intents.states import ENDED, TRANSITIONS, Event, Intent, State
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent, StoreRefusal, Writer
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, State
 from tradetui.exchange.clock import Clock
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 
-T = TypeVar("T")
+Rows = list[dict[str, Any]]
 
 DELAY_S: Final = 0.0005
 DEADLINE_S: Final = 2.0
@@ -76,6 +68,10 @@ class AccountRows:
     seen_s: dict[str, float] = field(default_factory=dict)
     """By machine."""
 
+    def holder(self, scope: str) -> Row | None:
+        """The intent that holds a scope."""
+        return next((row for row in self.rows.values() if row.is_open and row.scope == scope), None)
+
 
 class MemoryServer:
     """The server: one call is one transaction, done in one step of the loop."""
@@ -86,7 +82,7 @@ class MemoryServer:
         self.roles: dict[str, str] = {}
         """By person; whoever is not named is a trader."""
         self.schema_is_newer = False
-        self.stores: list[MemoryStore] = []
+        self.connections: list[MemoryConnection] = []
         self.written: Callable[[str, StoreEvent], None] = lambda account, event: None
         """Called with an account's name and each new event of an intent."""
 
@@ -101,70 +97,80 @@ class MemoryServer:
         self.restart()
 
     def restart(self) -> None:
-        for store in list(self.stores):
-            store.lose_connection("the server closed the connection")
+        for connection in list(self.connections):
+            connection.lose("the server closed the connection")
 
-    # The functions of the schema
+    # The functions of the schema, each with the person that calls it
 
-    def _account(self, name: str, writer: Writer, *, trades: bool) -> AccountRows:
+    def call(self, person: str, function: str, *arguments: Any) -> Rows:
         if self.schema_is_newer:
             raise refused(StoreRefusal.OTHER_SCHEMA, "the store's schema is newer")
-        if trades and self._role(writer) == "viewer":
+        rows: Rows = getattr(self, function)(person, *arguments)
+        return rows
+
+    def _account(self, name: str, writer: Writer, *, trades: bool) -> AccountRows:
+        if trades and self._role(writer.person) == "viewer":
             raise refused(StoreRefusal.NOT_A_TRADER, f"{writer.person} may not trade")
         account = self.accounts.setdefault(name, AccountRows())
-        account.seen_s[writer.machine] = now_s()
+        if writer.machine:
+            account.seen_s[writer.machine] = now_s()
         return account
 
-    def _role(self, writer: Writer) -> str:
-        return self.roles.get(writer.person, "trader")
+    def _role(self, person: str) -> str:
+        return self.roles.get(person, "trader")
 
-    def state(self, name: str, writer: Writer) -> AccountState:
-        account = self._account(name, writer, trades=False)
-        return AccountState(
-            account.version,
-            tuple(self._shown(account, row) for row in account.rows.values() if row.is_shown),
-            self._locks(account),
-            self._role(writer),
-        )
+    def _holding(self, intent: str) -> str:
+        """The name of the account that an intent is of."""
+        for name, account in self.accounts.items():
+            if intent in account.rows:
+                return name
+        raise refused(StoreRefusal.WRONG_STEP, "no such intent")
 
-    def _shown(self, account: AccountRows, row: Row) -> StoreIntent:
-        now = now_s()
+    def account_state(self, person: str, name: str, machine: str) -> Rows:
+        account = self._account(name, Writer(person, machine), trades=False)
+        shown = [self._shown(account, row) for row in account.rows.values() if row.is_shown]
+        return [{"version": account.version, "open": shown, "locks": _locks(account), "role": self._role(person)}]
+
+    def _shown(self, account: AccountRows, row: Row) -> dict[str, Any]:
+        now, begun_by = now_s(), row.events[0].writer
         left_s = row.leased_s(now)
-        return StoreIntent(
-            id=row.id,
-            scope=row.scope,
-            kind=row.kind,
-            state=row.state,
-            writer=row.events[0].writer,
-            last_writer=row.writer,
-            age_s=now - row.at_s,
-            number=row.events[-1].number,
-            machine_seen_s=now - account.seen_s.get(row.writer.machine, row.at_s),
-            follower=row.follower if left_s else None,
-            follower_left_s=left_s,
-        )
+        follower_person, follower_machine = row.follower if row.follower and left_s else (None, None)
+        return {
+            "id": row.id,
+            "scope": row.scope,
+            "kind": row.kind,
+            "state": str(row.state),
+            **begun_by._asdict(),
+            "last_person": row.writer.person,
+            "last_machine": row.writer.machine,
+            "age_s": now - row.at_s,
+            "number": row.events[-1].number,
+            "machine_seen_s": now - account.seen_s.get(row.writer.machine, row.at_s),
+            "follower_person": follower_person,
+            "follower_machine": follower_machine,
+            "follower_left_s": left_s,
+        }
 
-    def _locks(self, account: AccountRows) -> tuple[StoreLock, ...]:
-        return tuple(StoreLock(writer, now_s() - at_s) for writer, at_s in account.locks.values())
-
-    def begin(
+    def begin_intent(
         self,
-        name: str,
-        writer: Writer,
+        person: str,
         intent: str,
+        name: str,
         scope: str,
         kind: str,
         details: Mapping[str, Any],
         after: int | None,
-    ) -> int:
+        machine: str,
+    ) -> Rows:
+        writer = Writer(person, machine)
         account = self._account(name, writer, trades=True)
         if (same := account.rows.get(intent)) is not None:
-            if (same.writer.person, same.scope) == (writer.person, scope):
-                return same.events[0].number
-            raise self._already_open(same)
-        self._refuse_if_locked(account)
-        if (holder := self._holder(account, scope)) is not None:
-            raise self._already_open(holder)
+            if (same.events[0].writer.person, same.scope) == (person, scope):
+                return _number(same.events[0].number)
+            raise _already_open(same)
+        _refuse_if_locked(account)
+        if (holder := account.holder(scope)) is not None:
+            raise _already_open(holder)
         newer = [event for event in account.events if after is not None and event.number > after]
         if others := [event for event in newer if event.scope == scope]:
             event = others[-1]
@@ -173,102 +179,73 @@ class MemoryServer:
                 StoreRefusal.OVERTAKEN, "overtaken", **event.writer._asdict(), age_s=age_s, number=event.number
             )
         row = account.rows[intent] = Row(intent, scope, kind, State.INTENDED, writer)
-        return self._append(name, account, row, State.INTENDED, writer, details, intent)
+        return self._append(name, row, details, intent)
 
-    def adopt(
+    def adopt_intent(
         self,
-        name: str,
-        writer: Writer,
+        person: str,
         intent: str,
+        name: str,
         scope: str,
         kind: str,
-        state: State,
+        state: str,
         details: Mapping[str, Any],
         step: str,
-    ) -> int:
+        machine: str,
+    ) -> Rows:
+        writer = Writer(person, machine)
         account = self._account(name, writer, trades=True)
         if intent in account.rows:
-            return account.rows[intent].events[0].number
-        if (holder := self._holder(account, scope)) is not None:
-            raise self._already_open(holder)
-        row = account.rows[intent] = Row(intent, scope, kind, state, writer, is_open=state not in ENDED)
-        return self._append(name, account, row, state, writer, details, step)
+            return _number(account.rows[intent].events[0].number)
+        if (holder := account.holder(scope)) is not None:
+            raise _already_open(holder)
+        row = account.rows[intent] = Row(intent, scope, kind, State(state), writer, is_open=state not in ENDED)
+        return self._append(name, row, details, step)
 
-    def _already_open(self, row: Row) -> StoreRefused:
-        who = row.events[0].writer._asdict()
-        return refused(
-            StoreRefusal.ALREADY_OPEN,
-            "already open",
-            intent=row.id,
-            state=str(row.state),
-            **who,
-            age_s=now_s() - row.at_s,
-        )
-
-    def _refuse_if_locked(self, account: AccountRows) -> None:
-        for writer, at_s in account.locks.values():
-            raise refused(StoreRefusal.TRADING_LOCKED, "trading is locked", **writer._asdict(), age_s=now_s() - at_s)
-
-    def _holder(self, account: AccountRows, scope: str) -> Row | None:
-        return next((row for row in account.rows.values() if row.is_open and row.scope == scope), None)
-
-    def step(
+    def step_intent(
         self,
-        name: str,
-        writer: Writer,
+        person: str,
         intent: str,
-        state: State,
-        details: Mapping[str, Any],
         step: str,
-        prior: State | None,
+        after: str,
+        details: Mapping[str, Any],
+        prior: str | None,
         fence: int | None,
-    ) -> int:
+        machine: str,
+    ) -> Rows:
+        name, writer, state = self._holding(intent), Writer(person, machine), State(after)
         account = self._account(name, writer, trades=True)
         if step in account.steps:
-            return account.steps[step]
-        row = account.rows.get(intent)
-        if row is None:
-            raise refused(StoreRefusal.WRONG_STEP, "no such intent")
+            return _number(account.steps[step])
+        row = account.rows[intent]
         if (fence or 0) != row.fence or (row.fence and row.follower != writer):
-            raise self._another_follows(row)
-        if row.state is not (prior or row.state) or state not in TRANSITIONS.get(row.state, ()):
+            raise _another_follows(row)
+        if row.state != (prior or row.state) or state not in TRANSITIONS.get(row.state, ()):
             raise refused(StoreRefusal.WRONG_STEP, f"{row.state} to {state}", state=str(row.state))
         if state is State.SENT:
-            self._refuse_if_locked(account)
-        holder = self._holder(account, row.scope)
+            _refuse_if_locked(account)
+        holder = account.holder(row.scope)
         row.state, row.writer = state, writer
         row.is_open = state not in ENDED and holder in (None, row)
-        number = self._append(name, account, row, state, writer, details, step)
+        rows = self._append(name, row, details, step)
         if holder is row and not row.is_open:
             waiting = [other for other in account.rows.values() if other.scope == row.scope]
             corrected = next((other for other in waiting if other.state is State.CORRECTED), None)
             if corrected is not None:
                 corrected.is_open = True
-        return number
+        return rows
 
-    def _another_follows(self, row: Row) -> StoreRefused:
-        follower, left_s = row.follower or row.writer, row.leased_s(now_s())
-        return refused(StoreRefusal.ANOTHER_FOLLOWS, "another one follows it", **follower._asdict(), left_s=left_s)
-
-    def _append(
-        self,
-        name: str,
-        account: AccountRows,
-        row: Row,
-        state: State,
-        writer: Writer,
-        details: Mapping[str, Any],
-        step: str,
-    ) -> int:
+    def _append(self, name: str, row: Row, details: Mapping[str, Any], step: str) -> Rows:
+        account = self.accounts[name]
         account.version += 1
         event = StoreEvent(
             number=account.version,
             intent=row.id,
             scope=row.scope,
             kind=row.kind,
-            state=state,
+            state=row.state,
             at_ms=self.start_ms + round(now_s() * 1000),
-            writer=writer,
+            writer=row.writer,
             details=dict(details),
             step=step,
         )
@@ -278,54 +255,69 @@ class MemoryServer:
         account.steps[step] = account.version
         self.written(name, event)
         self._notify(name)
-        return account.version
+        return _number(account.version)
 
     def _notify(self, name: str) -> None:
-        for store in list(self.stores):
-            if store.account == name:
-                store.hear_of_change()
+        for connection in self.connections:
+            connection.hear_of_change(name)
 
-    def take_over(self, name: str, writer: Writer, intent: str, lease_s: float) -> Lease:
-        account = self._account(name, writer, trades=True)
-        row = account.rows.get(intent)
-        if row is None:
-            raise refused(StoreRefusal.WRONG_STEP, "no such intent")
+    def take_over(self, person: str, intent: str, machine: str, lease_s: float) -> Rows:
+        name, writer = self._holding(intent), Writer(person, machine)
+        row = self._account(name, writer, trades=True).rows[intent]
         is_alive = row.leased_s(now_s()) > 0
         if is_alive and row.follower != writer:
-            raise self._another_follows(row)
-        if not is_alive or row.follower != writer:
+            raise _another_follows(row)
+        if not is_alive:
             row.fence += 1
         row.follower, row.follower_until_s = writer, now_s() + lease_s
-        self._notify(name)
-        return Lease(row.fence, lease_s)
+        if not is_alive:
+            self._notify(name)
+        return [{"fence": row.fence, "left_s": lease_s}]
 
-    def lock_trading(self, name: str, writer: Writer, locked: bool) -> tuple[StoreLock, ...]:
-        account = self._account(name, writer, trades=True)
+    def lock_trading(self, person: str, name: str, locked: bool, machine: str) -> Rows:
+        account = self._account(name, Writer(person, machine), trades=True)
         if locked:
-            account.locks.setdefault(writer.person, (writer, now_s()))
+            account.locks.setdefault(person, (Writer(person, machine), now_s()))
         else:
-            account.locks.pop(writer.person, None)
+            account.locks.pop(person, None)
         account.version += 1
         self._notify(name)
-        return self._locks(account)
+        return _locks(account)
 
-    def read(self, name: str, writer: Writer, intent: str) -> Intent:
-        return _intent(name, self._account(name, writer, trades=False).rows[intent])
+    def read_intent(self, person: str, name: str, intent: str) -> Rows:
+        return [event for event in self.events_after(person, name, 0) if event["intent"] == intent]
 
-    def newest(self, name: str, writer: Writer, limit: int) -> list[Intent]:
-        rows = list(self._account(name, writer, trades=False).rows.values())[::-1][:limit]
-        return [_intent(name, row) for row in rows]
+    def newest_intents(self, person: str, name: str, limit: int) -> Rows:
+        newest = list(self._account(name, Writer(person, ""), trades=False).rows)[::-1][:limit]
+        return [event for event in self.events_after(person, name, 0) if event["intent"] in newest]
 
-    def events_after(self, name: str, writer: Writer, number: int) -> list[StoreEvent]:
-        return [event for event in self._account(name, writer, trades=False).events if event.number > number]
+    def events_after(self, person: str, name: str, number: int, limit: int | None = None) -> Rows:
+        account = self._account(name, Writer(person, ""), trades=False)
+        events = [event for event in account.events if event.number > number][:limit]
+        return [{**event._asdict(), "state": str(event.state), **event.writer._asdict()} for event in events]
 
 
-def _intent(account: str, row: Row) -> Intent:
-    events = tuple(
-        Event(event.state, event.at_ms, event.details, event.number, owner=str(event.writer), chain=event.step)
-        for event in row.events
-    )
-    return Intent(row.id, account, row.scope, row.kind, row.state, events)
+def _number(number: int) -> Rows:
+    return [{"number": number}]
+
+
+def _locks(account: AccountRows) -> Rows:
+    return [{**writer._asdict(), "age_s": now_s() - at_s} for writer, at_s in account.locks.values()]
+
+
+def _already_open(row: Row) -> StoreRefused:
+    who, age_s = row.events[0].writer._asdict(), now_s() - row.at_s
+    return refused(StoreRefusal.ALREADY_OPEN, "already open", intent=row.id, state=str(row.state), **who, age_s=age_s)
+
+
+def _refuse_if_locked(account: AccountRows) -> None:
+    for lock in _locks(account):
+        raise refused(StoreRefusal.TRADING_LOCKED, "trading is locked", **lock)
+
+
+def _another_follows(row: Row) -> StoreRefused:
+    follower, left_s = row.follower or row.writer, row.leased_s(now_s())
+    return refused(StoreRefusal.ANOTHER_FOLLOWS, "another one follows it", **follower._asdict(), left_s=left_s)
 
 
 def now_s() -> float:
@@ -340,58 +332,58 @@ class Link:
         self.is_cut = False
         self.replies_to_lose = 0
         """So many of the next calls are done, and their replies are lost."""
-        self.stores: list[MemoryStore] = []
+        self.connections: list[MemoryConnection] = []
 
     def cut(self, notices_s: float = 0.0) -> None:
         """Let nothing through any more; 0 s later a reset connection is noticed, 2 s later a silent one."""
         self.is_cut = True
-        for store in self.stores:
-            asyncio.get_running_loop().call_later(notices_s, store.notice_cut)
+        for connection in self.connections:
+            asyncio.get_running_loop().call_later(notices_s, connection.notice_cut)
 
     def mend(self) -> None:
         self.is_cut, self.replies_to_lose, self.delay_s = False, 0, DELAY_S
 
 
-class MemoryStore:
-    """One session's connection to a `MemoryServer`."""
+class MemoryConnection:
+    """One session's connection to a `MemoryServer`, in the place of a `PostgresServer`."""
 
-    def __init__(self, server: MemoryServer, account: str, writer: Writer, clock: Clock, link: Link) -> None:
-        self.account = account
-        self.writer = writer
+    def __init__(self, server: MemoryServer, person: str, clock: Clock, link: Link) -> None:
+        self.person = person
         self.away_since: float | None = None
-        self.on_change: Callable[[], None] | None = None
+        self.on_change: Callable[[str], None] | None = None
         self._server = server
         self._clock = clock
         self._link = link
         self._is_closed = False
         self._context = contextvars.copy_context()
-        server.stores.append(self)
-        link.stores.append(self)
+        server.connections.append(self)
+        link.connections.append(self)
 
-    # The connection
+    async def open(self) -> None:
+        """It is open from the start."""
 
-    async def _call(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def call(self, function: str, *arguments: object, deadline_s: float = DEADLINE_S) -> Rows:
         """Carry a call to the server and its answer back; the server's part outlives the process that called."""
         if self.away_since is not None or self._is_closed:
             raise StoreAway("no connection")
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[T] = loop.create_future()
-        loop.call_later(self._link.delay_s, self._arrive, answer, work, arguments)
+        answer: asyncio.Future[Rows] = loop.create_future()
+        loop.call_later(self._link.delay_s, self._arrive, answer, function, arguments)
         try:
-            async with asyncio.timeout(DEADLINE_S):
+            async with asyncio.timeout(deadline_s):
                 return await answer
         except TimeoutError:
-            reason = f"no answer within {DEADLINE_S:g} s"
-            self.lose_connection(reason)
+            reason = f"no answer within {deadline_s:g} s"
+            self.lose(reason)
             raise StoreAway(reason) from None
 
-    def _arrive(self, answer: asyncio.Future[T], work: Callable[..., T], arguments: tuple[Any, ...]) -> None:
+    def _arrive(self, answer: asyncio.Future[Rows], function: str, arguments: tuple[object, ...]) -> None:
         if self._link.is_cut:
             return
         result, refusal = None, None
         try:
-            result = work(self.account, self.writer, *arguments)
-        except (StoreRefused, KeyError) as problem:
+            result = self._server.call(self.person, function, *arguments)
+        except StoreRefused as problem:
             refusal = problem
         if self._link.replies_to_lose:
             self._link.replies_to_lose -= 1
@@ -408,12 +400,13 @@ class MemoryStore:
 
     def notice_cut(self) -> None:
         if self._link.is_cut:
-            self.lose_connection("the connection is cut")
+            self.lose("the connection is cut")
 
-    def lose_connection(self, reason: str) -> None:
+    def lose(self, reason: str) -> None:
+        """Be away until it has found the server again."""
         if self.away_since is None and not self._is_closed:
             self.away_since = self._clock.monotonic()
-            self._changed()
+            self._report("")
             asyncio.get_running_loop().call_later(0.2, self._reconnect, 0.2)
 
     def _reconnect(self, waited_s: float) -> None:
@@ -424,69 +417,31 @@ class MemoryStore:
             asyncio.get_running_loop().call_later(wait_s, self._reconnect, wait_s)
             return
         self.away_since = None
-        self._changed()
+        self._report("")
 
-    def hear_of_change(self) -> None:
+    def hear_of_change(self, account: str) -> None:
         """A notification arrives, unless the way is cut."""
-        asyncio.get_running_loop().call_later(self._link.delay_s, self._notified)
+        asyncio.get_running_loop().call_later(self._link.delay_s, self._notified, account)
 
-    def _notified(self) -> None:
+    def _notified(self, account: str) -> None:
         if self.away_since is None and not self._link.is_cut:
-            self._changed()
+            self._report(account)
 
-    def _changed(self) -> None:
+    def _report(self, account: str) -> None:
         if self.on_change is not None and not self._is_closed:
-            self._context.run(self.on_change)
+            self._context.run(self.on_change, account)
 
     def end(self) -> None:
         """The process is over: nothing more reaches it."""
         if not self._is_closed:
             self._is_closed = True
-            self._server.stores.remove(self)
-            self._link.stores.remove(self)
-
-    async def open(self) -> None:
-        """It is open from the start."""
+            self._server.connections.remove(self)
+            self._link.connections.remove(self)
 
     async def aclose(self) -> None:
         self.end()
 
-    # The contract
 
-    async def state(self) -> AccountState:
-        return await self._call(self._server.state)
-
-    async def begin(self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None) -> int:
-        return await self._call(self._server.begin, intent, scope, kind, details, after)
-
-    async def step(
-        self,
-        intent: str,
-        state: State,
-        details: Mapping[str, Any],
-        *,
-        step: str,
-        prior: State | None,
-        fence: int | None,
-    ) -> int:
-        return await self._call(self._server.step, intent, state, details, step, prior, fence)
-
-    async def adopt(
-        self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
-    ) -> int:
-        return await self._call(self._server.adopt, intent, scope, kind, state, details, step)
-
-    async def take_over(self, intent: str, lease_s: float) -> Lease:
-        return await self._call(self._server.take_over, intent, lease_s)
-
-    async def lock_trading(self, locked: bool) -> tuple[StoreLock, ...]:
-        return await self._call(self._server.lock_trading, locked)
-
-    async def read(self, intent: str) -> Intent:
-        return await self._call(self._server.read, intent)
-
-    async def newest(self, limit: int) -> list[Intent]:
-        return await self._call(self._server.newest, limit)
-
-    async def events_after(self, number: int) -> list[StoreEvent]:
-        return await self._call(self._server.events_after, number)
+def memory_store(server: MemoryServer, account: str, writer: Writer, clock: Clock, link: Link) -> AccountStore:
+    """A person's way to an account from a machine."""
+    return AccountStore(MemoryConnection(server, writer.person, clock, link), account, writer.machine)

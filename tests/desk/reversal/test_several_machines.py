@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.intents.memory_store import Link, MemoryServer, MemoryStore
+from tests.desk.intents.memory_store import Link, MemoryServer, memory_store
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.intents import Intents, SendsNothing
-from tradetui.desk.intents.journal.account_store import Writer
+from tradetui.desk.intents.journal.account_store import AccountStore, Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.shared_account import LEASE_S, MARK_FILE, OTHERS_LOOK_S, STORE_READ_EVERY_S
 from tradetui.desk.intents.states import State, Withheld, scope_of
@@ -38,7 +38,7 @@ class Machine:
 
     execution: Execution
     link: Link
-    store: MemoryStore
+    store: AccountStore
     location: JournalLocation
 
     @property
@@ -78,10 +78,10 @@ class Desk:
         location = JournalLocation(
             folder / "account" / "journal.sqlite", folder / "registry.sqlite", ("uid",), alive_dir=folder / "alive"
         )
-        opened: list[MemoryStore] = []
+        opened: list[AccountStore] = []
 
-        def open_store(account: str) -> MemoryStore:
-            opened.append(MemoryStore(self.server, account, Writer(person, name), clock, link))
+        def open_store(account: str) -> AccountStore:
+            opened.append(memory_store(self.server, account, Writer(person, name), clock, link))
             return opened[-1]
 
         intents = Intents(

@@ -45,6 +45,8 @@ BASE_URLS_OF_ONE_EXCHANGE = (
     "http://[::1]:8765",
     "http://127.0.0.1:8765/",
 )
+TIMES = (0, 0, 1, 1, 2, 3)
+"""How often one kind of weather comes in a life, one of these drawn."""
 DRAWN = tuple(kind for kind in ReadFaultKind if kind is not ReadFaultKind.FALSE_SIZES)
 """Faults of reads that may come at any time. Sizes are false only until what rests on them is sent."""
 READ_ENDPOINTS = (
@@ -271,47 +273,42 @@ def _matching(random: Random) -> Matching:
 
 
 def _clock_steps(random: Random) -> tuple[ClockStep, ...]:
-    steps = []
-    for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
-        steps.append(
-            ClockStep(
-                random.uniform(1.0, 80.0),
-                random.choice(tuple(ClockOf)),
-                random.choice((2.0, -2.0, 20.0, 40.0, -40.0, 60.0, -60.0, 3600.0, -3600.0)),
-                random.choice((1.0, 5.0, 15.0, 40.0, None)),
-            )
+    return tuple(
+        ClockStep(
+            random.uniform(1.0, 80.0),
+            random.choice(tuple(ClockOf)),
+            random.choice((2.0, -2.0, 20.0, 40.0, -40.0, 60.0, -60.0, 3600.0, -3600.0)),
+            random.choice((1.0, 5.0, 15.0, 40.0, None)),
         )
-    return tuple(steps)
+        for _ in range(random.choice(TIMES))
+    )
 
 
 def _read_faults(random: Random) -> tuple[ReadFault, ...]:
-    faults = []
-    for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
-        faults.append(
-            ReadFault(
-                random.uniform(0.0, 70.0),
-                random.choice((2.0, 8.0, 25.0, 60.0)),
-                random.choice(READ_ENDPOINTS),
-                random.choice(DRAWN),
-                random.choice((0.2, 0.5, 1.0)),
-            )
+    return tuple(
+        ReadFault(
+            random.uniform(0.0, 70.0),
+            random.choice((2.0, 8.0, 25.0, 60.0)),
+            random.choice(READ_ENDPOINTS),
+            random.choice(DRAWN),
+            random.choice((0.2, 0.5, 1.0)),
         )
-    return tuple(faults)
+        for _ in range(random.choice(TIMES))
+    )
 
 
 def _strangers(random: Random) -> tuple[StrangerTrade, ...]:
-    trades = []
-    if random.random() < 0.35:
-        for _ in range(random.randrange(1, 4)):
-            trades.append(
-                StrangerTrade(
-                    random.uniform(0.5, 80.0),
-                    random.choice(("BTCUSDT", "ETHUSDT", "ETHUSDT")),
-                    random.random() < 0.5,
-                    Decimal(random.choice(("1", "2.5", "-0.5", "-1", "20"))),
-                )
-            )
-    return tuple(trades)
+    if random.random() >= 0.35:
+        return ()
+    return tuple(
+        StrangerTrade(
+            random.uniform(0.5, 80.0),
+            random.choice(("BTCUSDT", "ETHUSDT", "ETHUSDT")),
+            random.random() < 0.5,
+            Decimal(random.choice(("1", "2.5", "-0.5", "-1", "20"))),
+        )
+        for _ in range(random.randrange(1, 4))
+    )
 
 
 def _unknown_values(random: Random) -> UnknownValues:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
-from tests.whole.lives.generate import BASE_URLS_OF_ONE_EXCHANGE, plan_of
-from tests.whole.lives.plan import Act, ActKind, ClockStep, Plan, PostFate, ProcessPlan, StoreFault, StoreFaultKind
+from tests.whole.lives.generate import BASE_URLS_OF_ONE_EXCHANGE, TIMES, plan_of
+from tests.whole.lives.plan import Act, ActKind, ClockStep, Plan, ProcessPlan, StoreFault, StoreFaultKind
 
 COMPARED_S = 6.0
 """So long after a start nothing is sent, until every machine has compared its journal with the store."""
@@ -33,18 +34,14 @@ def shared_plan_of(seed: int) -> Plan:
         plan,
         processes=processes,
         acts=_acts(random, plan, len(processes)),
-        posts=tuple(_on_a_machine(random, fate, machines) for fate in plan.posts),
-        clock_steps=tuple(_of_a_machine(random, step, machines) for step in plan.clock_steps),
-        store_faults=_store_faults(random, machines),
+        posts=tuple(replace(fate, steps=_on_machines(random, fate.steps, machines)) for fate in plan.posts),
+        clock_steps=_on_machines(random, plan.clock_steps, machines),
+        store_faults=tuple(_store_fault(random, machines) for _ in range(random.choice(TIMES))),
     )
 
 
-def _on_a_machine(random: Random, fate: PostFate, machines: int) -> PostFate:
-    return replace(fate, steps=tuple(_of_a_machine(random, step, machines) for step in fate.steps))
-
-
-def _of_a_machine(random: Random, step: ClockStep, machines: int) -> ClockStep:
-    return replace(step, machine=random.randrange(machines))
+def _on_machines(random: Random, steps: Iterable[ClockStep], machines: int) -> tuple[ClockStep, ...]:
+    return tuple(replace(step, machine=random.randrange(machines)) for step in steps)
 
 
 def _acts(random: Random, plan: Plan, processes: int) -> tuple[Act, ...]:
@@ -80,13 +77,10 @@ def _anywhere(random: Random, act: Act, processes: int) -> Act:
     )
 
 
-def _store_faults(random: Random, machines: int) -> tuple[StoreFault, ...]:
-    faults = []
-    for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
-        kind = random.choice(tuple(StoreFaultKind))
-        for_s = random.choice((0.3, 2.0, 8.0, 25.0, 60.0))
-        at_s = random.choice((random.uniform(8.0, 15.0), random.uniform(1.0, 75.0)))
-        if kind is StoreFaultKind.RESTORED:
-            at_s = max(at_s, for_s + 0.5)
-        faults.append(StoreFault(at_s, for_s, kind, random.randrange(machines)))
-    return tuple(faults)
+def _store_fault(random: Random, machines: int) -> StoreFault:
+    kind = random.choice(tuple(StoreFaultKind))
+    for_s = random.choice((0.3, 2.0, 8.0, 25.0, 60.0))
+    at_s = random.choice((random.uniform(8.0, 15.0), random.uniform(1.0, 75.0)))
+    if kind is StoreFaultKind.RESTORED:
+        at_s = max(at_s, for_s + 0.5)
+    return StoreFault(at_s, for_s, kind, random.randrange(machines))

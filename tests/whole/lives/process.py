@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from tests.desk.intents.memory_store import MemoryStore
+from tests.desk.intents.memory_store import MemoryConnection
 from tests.exchange.scripted_exchange import NoBudget
 from tests.whole.lives.clocks import BootClock
 from tests.whole.lives.exchange import API_KEY, PASSPHRASE, SECRET, Request
@@ -236,7 +236,7 @@ class Process:
         self.desk: Desk | None = None
         self.open_store: Callable[[str], AccountStore] | None = None
         """Opens the account's store as this process reaches it; None where no store is shared."""
-        self.stores: list[MemoryStore] = []
+        self.store_connections: list[MemoryConnection] = []
         self._resumed: asyncio.Future[None] | None = None
 
     # Death
@@ -277,8 +277,8 @@ class Process:
         self.dead = True
         for connection in self.connections:
             connection.close()
-        for store in self.stores:
-            store.end()
+        for way in self.store_connections:
+            way.end()
 
     async def bury(self) -> None:
         """Let go of what a dead process left in memory."""

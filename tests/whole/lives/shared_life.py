@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.desk.intents.memory_store import AccountRows, Link, MemoryServer, MemoryStore, Row
+from tests.desk.intents.memory_store import AccountRows, Link, MemoryConnection, MemoryServer, Row
 from tests.whole.lives.clocks import Machine
 from tests.whole.lives.life import Life
 from tests.whole.lives.network import Network, Post
 from tests.whole.lives.plan import Plan, StoreFault, StoreFaultKind
 from tests.whole.lives.process import Process
 from tests.whole.lives.promises import LOCKING, Promises, Step
-from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent, Writer
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent
 from tradetui.desk.intents.shared_account import BY
 
 PEOPLE = ("anna", "bob", "olga")
@@ -110,10 +110,9 @@ class SharedLife(Life):
 
     def _open_store(self, process: Process, account: str) -> AccountStore:
         machine = process.names.machine
-        writer = Writer(PEOPLE[machine], f"desk{machine}")
-        store = MemoryStore(self.server, account, writer, process.clock, self.links[machine])
-        process.stores.append(store)
-        return store
+        connection = MemoryConnection(self.server, PEOPLE[machine], process.clock, self.links[machine])
+        process.store_connections.append(connection)
+        return AccountStore(connection, account, f"desk{machine}")
 
     # The store
 

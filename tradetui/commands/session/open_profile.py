@@ -57,7 +57,6 @@ from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
-    from tradetui.desk.intents.journal.account_store import AccountStore
     from tradetui.desk.intents.journal.registered_journal import JournalLocation
     from tradetui.storage.postgres.server import PostgresServer
 
@@ -246,10 +245,10 @@ class OpenProfile:
 
             open_store = None
             if server is not None:
-                from tradetui.desk.intents.journal.postgres_store import PostgresStore
+                from tradetui.desk.intents.journal.account_store import AccountStore
 
                 def open_store(account: str) -> AccountStore:
-                    return PostgresStore(server, account, self.machine)
+                    return AccountStore(server, account, self.machine)
 
             # A separate thread: writing before sending must never wait for a long read of the archive.
             trading = trading_session(

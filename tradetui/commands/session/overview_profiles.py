@@ -20,7 +20,6 @@ from tradetui.desk.archive.schema import ARCHIVE_VERSION
 from tradetui.desk.events.rules import Rule
 from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.intents.journal.journal import written_mark
-from tradetui.desk.intents.journal.postgres_store import PostgresStore
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, existing_journal, located, open_journal
 from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.intents.states import Intent, State, scope_name
@@ -131,7 +130,7 @@ def _lock_trading(profile: OpenProfile, clock: Clock, account: AccountIdentity |
     account = account or profile.presumed_account
     lock_journal(journal_location(profile.settings, account), clock)
     if (server := profile.store_server()) is not None:
-        asyncio.run(_lock_in_store(PostgresStore(server, account.name, profile.machine)))
+        asyncio.run(_lock_in_store(AccountStore(server, account.name, profile.machine)))
 
 
 async def _lock_in_store(store: AccountStore) -> None:

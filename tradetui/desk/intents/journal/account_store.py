@@ -7,11 +7,18 @@ durations cross the wire: no machine's wall clock decides anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from itertools import groupby
+from typing import Any, Final, NamedTuple, Protocol
 
-from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.intents.states import Event, Intent, State
+
+_MOST_EVENTS: Final = 10_000
+_STATE_DEADLINE_S: Final = 1.2
+"""Shorter than that of other calls: the state is read all the time, so that a silent store shows within two seconds."""
+
+_Row = Mapping[str, Any]
 
 
 class StoreRefusal(StrEnum):
@@ -109,27 +116,56 @@ class Lease(NamedTuple):
     left_s: float
 
 
-class AccountStore(Protocol):
-    """One session's way to the store of one account."""
+class StoreConnection(Protocol):
+    """A session's way to the store's functions, as `PostgresServer` documents it."""
 
-    on_change: Callable[[], None] | None
-    """Called when somebody has written, and when the store is away or back."""
+    away_since: float | None
+    on_change: Callable[[str], None] | None
+    person: str
+
+    async def open(self) -> None: ...
+
+    async def call(self, function: str, *arguments: object, deadline_s: float = ...) -> list[dict[str, Any]]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class AccountStore:
+    """One session's way to the store of one account, over a connection that it closes in the end.
+
+    `on_change` is called when somebody has written, and when the store is away or back.
+    """
+
+    def __init__(self, connection: StoreConnection, account: str, machine: str) -> None:
+        self.on_change: Callable[[], None] | None = None
+        self._connection = connection
+        self._account = account
+        self._machine = machine
+        connection.on_change = self._changed
 
     @property
     def writer(self) -> Writer:
         """This session's person and machine."""
-        ...
+        return Writer(self._connection.person, self._machine)
 
     @property
     def away_since(self) -> float | None:
         """When the store stopped to answer, in monotonic seconds; None while it answers."""
-        ...
+        return self._connection.away_since
+
+    def _changed(self, account: str) -> None:
+        if self.on_change is not None and account in ("", self._account):
+            self.on_change()
 
     async def open(self) -> None:
         """Connect; if that fails, it is tried again until `aclose`."""
-        ...
+        await self._connection.open()
 
-    async def state(self) -> AccountState: ...
+    async def state(self) -> AccountState:
+        [row] = await self._connection.call("account_state", self._account, self._machine, deadline_s=_STATE_DEADLINE_S)
+        return AccountState(
+            row["version"], tuple(map(_store_intent, row["open"])), tuple(map(_lock, row["locks"])), row["role"]
+        )
 
     async def begin(self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None) -> int:
         """Take the scope for a new intent and return the number of its event.
@@ -137,7 +173,9 @@ class AccountStore(Protocol):
         `after` is the account's version before the rows were read. The same intent again, by the same person and of
         the same scope, gets its number again.
         """
-        ...
+        return await self._written(
+            "begin_intent", intent, self._account, scope, kind, dict(details), after, self._machine
+        )
 
     async def step(
         self,
@@ -150,28 +188,97 @@ class AccountStore(Protocol):
         fence: int | None,
     ) -> int:
         """Write a step and return its number; the same `step` (an id of its own) again gets its number again."""
-        ...
+        before = None if prior is None else str(prior)
+        return await self._written("step_intent", intent, step, str(state), dict(details), before, fence, self._machine)
 
     async def adopt(
         self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
     ) -> int:
         """Enter an intent that is open on this machine already, in its state, also while trading is locked."""
-        ...
+        return await self._written(
+            "adopt_intent", intent, self._account, scope, kind, str(state), dict(details), step, self._machine
+        )
+
+    async def _written(self, function: str, *arguments: object) -> int:
+        [row] = await self._connection.call(function, *arguments)
+        return int(row["number"])
 
     async def take_over(self, intent: str, lease_s: float) -> Lease:
         """Become the follower of an intent, or stay it for longer."""
-        ...
+        [row] = await self._connection.call("take_over", intent, self._machine, lease_s)
+        return Lease(row["fence"], row["left_s"])
 
     async def lock_trading(self, locked: bool) -> tuple[StoreLock, ...]:
         """Set or remove this person's lock; return the locks that hold now."""
-        ...
+        return tuple(map(_lock, await self._connection.call("lock_trading", self._account, locked, self._machine)))
 
     async def read(self, intent: str) -> Intent:
         """Return an intent, whose events name their writer as owner and their step as chain; raises KeyError."""
-        ...
+        events = await self._events("read_intent", intent)
+        if not events:
+            raise KeyError(intent)
+        return self._intent(events)
 
-    async def newest(self, limit: int) -> list[Intent]: ...
+    async def newest(self, limit: int) -> list[Intent]:
+        events = await self._events("newest_intents", limit)
+        # Sorting keeps the events of an intent in their order, and its first event says when it was begun.
+        of_intents = groupby(sorted(events, key=lambda event: event.intent), key=lambda event: event.intent)
+        intents = [self._intent(events) for _, events in of_intents]
+        return sorted(intents, key=lambda intent: intent.events[0].number, reverse=True)
 
-    async def events_after(self, number: int) -> list[StoreEvent]: ...
+    async def events_after(self, number: int) -> list[StoreEvent]:
+        return await self._events("events_after", number, _MOST_EVENTS)
 
-    async def aclose(self) -> None: ...
+    async def _events(self, function: str, *arguments: object) -> list[StoreEvent]:
+        return list(map(_store_event, await self._connection.call(function, self._account, *arguments)))
+
+    async def aclose(self) -> None:
+        await self._connection.aclose()
+
+    def _intent(self, events: Iterable[StoreEvent]) -> Intent:
+        steps = tuple(events)
+        last = steps[-1]
+        journal_events = tuple(
+            Event(step.state, step.at_ms, step.details, step.number, owner=str(step.writer), chain=step.step)
+            for step in steps
+        )
+        return Intent(last.intent, self._account, last.scope, last.kind, last.state, journal_events)
+
+
+def _writer(row: _Row) -> Writer:
+    return Writer(row["person"], row["machine"])
+
+
+def _lock(row: _Row) -> StoreLock:
+    return StoreLock(_writer(row), row["age_s"])
+
+
+def _store_event(row: _Row) -> StoreEvent:
+    return StoreEvent(
+        number=row["number"],
+        intent=row["intent"],
+        scope=row["scope"],
+        kind=row["kind"],
+        state=State(row["state"]),
+        at_ms=row["at_ms"],
+        writer=_writer(row),
+        details=row["details"],
+        step=row["step"],
+    )
+
+
+def _store_intent(row: _Row) -> StoreIntent:
+    follower = row["follower_person"]
+    return StoreIntent(
+        id=row["id"],
+        scope=row["scope"],
+        kind=row["kind"],
+        state=State(row["state"]),
+        writer=_writer(row),
+        last_writer=Writer(row["last_person"], row["last_machine"]),
+        age_s=row["age_s"],
+        number=row["number"],
+        machine_seen_s=row["machine_seen_s"],
+        follower=None if follower is None else Writer(follower, row["follower_machine"]),
+        follower_left_s=row["follower_left_s"],
+    )
