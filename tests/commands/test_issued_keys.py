@@ -195,7 +195,7 @@ def maker(server: dict[str, Any], config: Callable[..., Path]) -> ProfileMaker:
 def kept(tmp_path: Path, kind: str = CreationKind.SUBACCOUNTS, uid: str = "42") -> StoredKey:
     key_store = KeyStore(tmp_path / "vault")
     name = key_store.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
-    key_store.store(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
+    key_store.store(name, IssuedKey("bg_1", SecretStr(SECRET), uid, passphrase=SecretStr(PASSPHRASE)))
     return next(entry for entry in key_store.entries() if entry.name == name)
 
 
@@ -262,7 +262,7 @@ def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
 ) -> None:
     key_store = KeyStore(tmp_path / "vault", KeyringSecrets("tradetui"))
     name = key_store.reserve("i1", CreationKind.SUBACCOUNTS, "fromtest", SecretStr(PASSPHRASE), 1)
-    key_store.store(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), "42"))
+    key_store.store(name, IssuedKey("bg_1", SecretStr(SECRET), "42", passphrase=SecretStr(PASSPHRASE)))
     assert SECRET not in (tmp_path / "vault" / "fromtest.toml").read_text()
     (entry,) = key_store.entries()
     maker("fromtest", entry, key_store.secrets(name), "1")

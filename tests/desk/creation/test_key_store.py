@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from tradetui.desk.creation.key_store import IssuedKey, KeyStore, KeyStoreUnusable, Secrets
 
 PASSPHRASE, SECRET = SecretStr("Passphrase1"), SecretStr("canary-secret")
-ISSUED_KEY = IssuedKey("bg_1", SECRET, PASSPHRASE, "42", "note", ("read",), ("10.0.0.1",))
+ISSUED_KEY = IssuedKey("bg_1", SECRET, "42", "note", ("read",), ("10.0.0.1",), PASSPHRASE)
 
 
 class PowerCut(BaseException):
@@ -84,11 +84,11 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_name_is_given_free_only_where_no_key_was_told(tmp_path: Path) -> None:
     key_store = KeyStore(tmp_path)
-    key_store.discard(reserved(key_store))
+    key_store.discard([reserved(key_store)])
     assert list(tmp_path.iterdir()) == []
     name = reserved(key_store)
     key_store.store(name, ISSUED_KEY)
-    key_store.discard(name)
+    key_store.discard([name])
     assert key_store.secrets(name).secret == SECRET
 
 
@@ -220,7 +220,7 @@ HOSTILE = ('"quoted" \\ and\nbroken', "\x1b[31m\x00\x7f", "half \ud800", "'" * 3
 def test_any_text_from_the_exchange_is_kept(tmp_path: Path, text: str) -> None:
     key_store = KeyStore(tmp_path)
     name = reserved(key_store)
-    key_store.store(name, IssuedKey("bg_1", SecretStr("secret"), PASSPHRASE, text, text, (text,), (text,)))
+    key_store.store(name, IssuedKey("bg_1", SecretStr("secret"), text, text, (text,), (text,), PASSPHRASE))
     (entry,) = key_store.entries()
     kept = text.replace("\ud800", "?")
     assert (entry.uid, entry.label, entry.permissions, entry.addresses) == (kept, kept, (kept,), (kept,))
@@ -263,7 +263,7 @@ def test_in_the_keyring_no_secret_is_in_a_file(tmp_path: Path) -> None:
     (entry,) = key_store.entries()
     assert (entry.complete, entry.file, entry.location) == (True, None, box.where)
     other = reserved(key_store)
-    key_store.discard(other)
+    key_store.discard([other])
     assert set(box.kept) == {f"{name} i1"}
 
 

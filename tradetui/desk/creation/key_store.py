@@ -66,11 +66,11 @@ class IssuedKey:
 
     api_key: str
     secret: SecretStr | None
-    passphrase: SecretStr | None
     uid: str = ""
     label: str = ""
     permissions: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    passphrase: SecretStr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,34 +108,59 @@ class Secrets:
 
 
 class KeyStore:
-    """The keys issued to one account. All calls block briefly; those that write raise KeyStoreUnusable."""
+    """The keys issued to one account, in files of mode 0600 in a directory of mode 0700, all synced.
+
+    All calls block briefly, and raise KeyStoreUnusable if the disk or the other store of secrets fails.
+    """
 
     def __init__(
         self, folder: Path, secret_backend: SecretBackend | None = None, *, is_temporary: bool = False
     ) -> None:
-        """Complete writes that a crash interrupted; `is_temporary` is whether the folder ends with the session."""
-        self._files = KeyFolder(folder)
+        """Complete replacements that a crash interrupted, perhaps the only copy of a secret; leave incomplete text.
+
+        `is_temporary` is whether the folder ends with the session.
+        """
+        self._folder = folder
         self._is_temporary = is_temporary
         self._secret_backend = secret_backend
-        self._files.complete_interrupted_writes()
+        with self._usable():
+            for temporary_file in folder.glob(".*.toml.new"):
+                if _is_complete(temporary_file):
+                    os.replace(temporary_file, folder / temporary_file.name[1:].removesuffix(".new"))
+                    sync_directory(folder)
 
     @property
     def where(self) -> str:
         if self._secret_backend is not None:
             return self._secret_backend.where
-        return _TEMPORARY if self._is_temporary else str(self._files.folder)
+        return _TEMPORARY if self._is_temporary else str(self._folder)
 
     def reserve(self, intent: str, kind: str, title: str, passphrase: SecretStr, at_ms: int) -> str:
         """Take a free name for a key that is about to be requested, and store its passphrase; return the name."""
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", title)[:LONGEST_NAME] or "key"
         public = {"intent": intent, "kind": kind, "title": title, "at_ms": at_ms}
-        for number in count(1):
-            name = stem if number == 1 else f"{stem[: LONGEST_NAME - 3]}-{number}"
-            with suppress(FileExistsError):
-                self._files.write_new(name, _text(public, {}))
-                break
+        with self._usable():
+            make_private_directory(self._folder)
+            for number in count(1):
+                name = stem if number == 1 else f"{stem[: LONGEST_NAME - 3]}-{number}"
+                with suppress(FileExistsError):
+                    write_synced(self._file(name), _text(public, {}), new=True)
+                    break
+            sync_directory(self._folder)
+            sync_directory(self._folder.parent)
         self._write(name, public, {"passphrase": passphrase.get_secret_value()})
         return name
+
+    def reserve_all(self, intent: str, kind: str, requested_keys: Sequence[RequestedKey], at_ms: int) -> list[str]:
+        """Take a name for each key that is about to be requested, or for none; return the names."""
+        names: list[str] = []
+        try:
+            for key in requested_keys:
+                names.append(self.reserve(intent, kind, key.title, key.passphrase, at_ms))
+        except KeyStoreUnusable:
+            self.discard(names)
+            raise
+        return names
 
     def store(self, name: str, issued_key: IssuedKey) -> None:
         """Store an issued key under its reserved name, synced on return."""
@@ -148,18 +173,26 @@ class KeyStore:
                 secrets[field_name] = value.get_secret_value()
         self._write(name, public, secrets)
 
-    def discard(self, name: str) -> None:
-        """Release a reserved name because no key was made; an entry with a key stays."""
-        values = self._read(name)
-        if values.get("told"):
-            return
-        if self._secret_backend is not None:
-            self._secret_backend.drop(_boxed(name, values))
-        self._files.remove(name)
+    def discard(self, names: Sequence[str]) -> None:
+        """Release reserved names because no key was made, as far as the disk allows; an entry with a key stays."""
+        for name in names:
+            with suppress(KeyStoreUnusable):  # a passphrase without a key does no harm
+                values = self._read(name)
+                if values.get("told"):
+                    continue
+                if self._secret_backend is not None:
+                    self._secret_backend.drop(_boxed(name, values))
+                with self._usable():
+                    self._file(name).unlink(missing_ok=True)
+                    sync_directory(self._folder)
 
     def entries(self) -> list[StoredKey]:
         """Return every key, newest first; an unreadable file is listed by its name alone."""
-        entries = [self._entry(name) for name in self._files.names()]
+        with self._usable():
+            if self._folder.exists() and not self._folder.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            files = [file for file in self._folder.glob("*.toml") if not file.name.startswith(".")]
+        entries = [self._entry(file.stem) for file in files]
         return sorted(entries, key=lambda entry: (-entry.at_ms, entry.name))
 
     def secrets(self, name: str) -> Secrets:
@@ -175,24 +208,44 @@ class KeyStore:
             *(SecretStr(str(values[secret_name])) if values.get(secret_name) else None for secret_name in _SECRETS)
         )
 
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.toml"
+
     def _write(self, name: str, public: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
-        has = {"has": [secret_name for secret_name in _SECRETS if secrets.get(secret_name)]}
-        if self._secret_backend is None:
-            self._files.replace(name, _text({**public, **has}, secrets))
-            return
-        self._secret_backend.put(_boxed(name, public), secrets)
-        self._files.replace(name, _text({**public, **has, "kept_in": self._secret_backend.where}, {}))
+        """Write a temporary file beside a reserved one, sync it, and replace the reserved one in one step."""
+        public = {**public, "has": [secret_name for secret_name in _SECRETS if secrets.get(secret_name)]}
+        if self._secret_backend is not None:
+            self._secret_backend.put(_boxed(name, public), secrets)
+            public, secrets = {**public, "kept_in": self._secret_backend.where}, {}
+        temporary_file = self._folder / f".{name}.toml.new"
+        with self._usable():
+            write_synced(temporary_file, _text(public, secrets), new=False)
+            os.replace(temporary_file, self._file(name))
+            sync_directory(self._folder)
 
     def _read(self, name: str) -> dict[str, Any]:
+        """Return what a file holds; one that others may read is refused, since it is no longer secret."""
+        file = self._file(name)
         try:
-            return parse_toml(self._files.read(name))
+            with self._usable():
+                mode = stat.S_IMODE(file.stat().st_mode)
+                if mode & 0o077:
+                    raise KeyStoreUnusable(f"{file} holds secrets and has mode {mode:04o}. Run: chmod 600 {file}")
+                return parse_toml(file.read_text(encoding="utf-8"))
         except (NotToml, UnicodeDecodeError):
-            raise KeyStoreUnusable(
-                f"{self._files.path(name)} cannot be read as TOML. Look at it in an editor."
-            ) from None
+            raise KeyStoreUnusable(f"{file} cannot be read as TOML. Look at it in an editor.") from None
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            why = problem.strerror or type(problem).__name__
+            remedy = "Make it writable, or free some space."
+            raise KeyStoreUnusable(f"{self._folder} cannot be used ({why}). {remedy}") from None
 
     def _entry(self, name: str) -> StoredKey:
-        file = None if self._is_temporary else self._files.path(name)
+        file = None if self._is_temporary else self._file(name)
         try:
             values, unreadable = self._read(name), ""
         except KeyStoreUnusable as problem:
@@ -214,78 +267,6 @@ class KeyStore:
             unreadable=unreadable,
             has=_texts(values.get("has")),
         )
-
-
-class KeyFolder:
-    """Files of mode 0600 in a directory of mode 0700; files and directory are synced.
-
-    Errors of the disk are raised as KeyStoreUnusable.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def path(self, name: str) -> Path:
-        return self.folder / f"{name}.toml"
-
-    def names(self) -> list[str]:
-        with self._usable():
-            if self.folder.exists() and not self.folder.is_dir():
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            return [file.stem for file in self.folder.glob("*.toml") if not file.name.startswith(".")]
-
-    def read(self, name: str) -> str:
-        """Return the text of a file; a file that others may read is refused, since it is no longer secret."""
-        file = self.path(name)
-        with self._usable():
-            mode = stat.S_IMODE(file.stat().st_mode)
-            if mode & 0o077:
-                raise KeyStoreUnusable(f"{file} holds secrets and has mode {mode:04o}. Run: chmod 600 {file}")
-            return file.read_text(encoding="utf-8")
-
-    def write_new(self, name: str, text: str) -> None:
-        """Write a new file; raises FileExistsError too."""
-        with self._usable():
-            make_private_directory(self.folder)
-        with self._usable(FileExistsError):
-            write_synced(self.path(name), text, new=True)
-            sync_directory(self.folder)
-            sync_directory(self.folder.parent)
-
-    def replace(self, name: str, text: str) -> None:
-        """Write a temporary file beside it, sync it, and replace the file in one step."""
-        temporary_file = self._temporary_file(name)
-        with self._usable():
-            write_synced(temporary_file, text, new=False)
-            os.replace(temporary_file, self.path(name))
-            sync_directory(self.folder)
-
-    def remove(self, name: str) -> None:
-        with self._usable():
-            self.path(name).unlink(missing_ok=True)
-            sync_directory(self.folder)
-
-    def complete_interrupted_writes(self) -> None:
-        """Complete replacements that a crash interrupted, perhaps the only copy of a secret; leave incomplete text."""
-        with self._usable():
-            for temporary_file in self.folder.glob(".*.toml.new"):
-                if _is_complete(temporary_file):
-                    os.replace(temporary_file, self.folder / temporary_file.name[1:].removesuffix(".new"))
-                    sync_directory(self.folder)
-
-    def _temporary_file(self, name: str) -> Path:
-        return self.folder / f".{name}.toml.new"
-
-    @contextmanager
-    def _usable(self, *passing: type[OSError]) -> Iterator[None]:
-        try:
-            yield
-        except passing:
-            raise
-        except OSError as problem:
-            why = problem.strerror or type(problem).__name__
-            remedy = "Make it writable, or free some space."
-            raise KeyStoreUnusable(f"{self.folder} cannot be used ({why}). {remedy}") from None
 
 
 def _text(public: Mapping[str, Any], secrets: Mapping[str, str]) -> str:
@@ -367,25 +348,13 @@ class AccountKeys:
 
     async def reserve(self, intent: str, kind: str, requested_keys: Sequence[RequestedKey]) -> list[str]:
         """Take a name for each key that is about to be requested, and store its passphrase; return the names."""
-        names: list[str] = []
-        try:
-            for key in requested_keys:
-                now_ms = self._clock.wall_ms()
-                reserve = self._opened().reserve
-                names.append(await self._disk.run(reserve, intent, kind, key.title, key.passphrase, now_ms))
-        except KeyStoreUnusable:
-            await self.discard(names)
-            raise
-        return names
+        reserve_all, now_ms = self._opened().reserve_all, self._clock.wall_ms()
+        return await self._disk.run(reserve_all, intent, kind, requested_keys, now_ms)
 
     async def discard(self, names: Sequence[str]) -> None:
         """Release reserved names, as far as the disk allows."""
-        if self._key_store is None:
-            return
-        for name in names:
-            # A passphrase without a key does no harm if it cannot be removed.
-            with suppress(KeyStoreUnusable):
-                await self._disk.run(self._key_store.discard, name)
+        if self._key_store is not None:
+            await self._disk.run(self._key_store.discard, names)
 
     async def save(self, unsaved: UnsavedKeys, intent: str) -> None:
         """Save issued keys, which the exchange sends only once, to disk; synced on return."""
@@ -502,12 +471,11 @@ def match_issued_keys(
 
 def _issued_key(row: object) -> IssuedKey:
     if isinstance(row, CopyApiKey):
-        return IssuedKey(row.apikey, row.secret, None, permissions=row.permissions)
+        return IssuedKey(row.apikey, row.secret, permissions=row.permissions)
     assert isinstance(row, VirtualSubaccount)
     return IssuedKey(
         row.sub_account_api_key or "",
         row.secret_key or _secret_in(row.received),
-        None,
         row.sub_account_uid or "",
         row.label or "",
         row.perm_list,
@@ -521,7 +489,6 @@ def _saved(received: object) -> IssuedKey:
     return IssuedKey(
         str(row.get("subAccountApiKey") or row.get("apikey") or ""),
         _secret_in(row),
-        None,
         str(row.get("subAccountUid") or ""),
         str(row.get("label") or ""),
     )
