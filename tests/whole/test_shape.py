@@ -422,7 +422,6 @@ def test_the_import_contracts_hold() -> None:
 # Names that the package itself does not use, with the reason why each is there.
 USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
-    "ArchiveRows.wait_for_pages": "tests wait for the pages that are read beside the screen",
     "Market.set_price": "tests move the embedded exchange's market",
 }
 # Textual calls these by their names.

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.desk.archive.loaded_pages import wait_for_pages
 from tests.desk.fixtures.exchange_rows import fill, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.archive import archive_rows
@@ -142,13 +143,13 @@ async def test_what_comes_in_after_counting_is_in_no_page_and_no_sum_until_rows_
     rows = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await rows.refresh()
     view = rows.ordered(None, "ETH")
-    await view.wait_for_pages()
+    await wait_for_pages(view)
     archive.add(FuturesFill, fills(range(8, 10), symbol="ETHUSDT"))
     for source, count in ((rows, 8), (view, 5)):
         listed = [row async for chunk in source.chunks() for row in chunk]
         assert len(listed) == source.count == count
         source.row(0)
-        await source.wait_for_pages()
+        await wait_for_pages(source)
         assert source.row(0) == listed[0]
     await view.refresh()
     assert view.count == 7
@@ -207,13 +208,13 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
     assert table.count == 731
     for index in (730, 0, 350, 351, 699, 700, 100, 99, 400):
         assert table.row(index) is None or table.row(index) == ordered[index]
-        await table.wait_for_pages()
+        await wait_for_pages(table)
         assert table.row(index) == ordered[index]
         assert table.row_id(index) == ordered[index].row_id
         assert table.index_of(ordered[index].row_id) == index
     for index in range(731):
         table.row(index)
-        await table.wait_for_pages()
+        await wait_for_pages(table)
         assert table.row(index) == ordered[index]
     assert len(table._pages) <= PAGES_KEPT
     assert table.row(731) is None
@@ -227,9 +228,9 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
     table = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await table.refresh()
     by_symbol = table.ordered(None, "9876")
-    await by_symbol.wait_for_pages()
+    await wait_for_pages(by_symbol)
     by_id = table.ordered(None, "98765")
-    await by_id.wait_for_pages()
+    await wait_for_pages(by_id)
     assert (by_id.count, by_symbol.count) == (2, 0), "fewer digits are of a symbol"
     trade_ids = {row.record.trade_id async for rows in by_id.chunks() for row in rows}
     assert trade_ids == {own_id.trade_id, of_order.trade_id}
@@ -244,7 +245,7 @@ async def test_a_search_that_matches_more_rows_than_are_held_finds_them_all(monk
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(60)))
     table = ArchiveRows(archive.rows, InlineDisk(), FILLS).ordered(None, "00000")
-    await table.wait_for_pages()
+    await wait_for_pages(table)
     assert (table.count, table.selection.rowids) == (60, None)
     assert len([row async for rows in table.chunks() for row in rows]) == 60
 
@@ -296,9 +297,9 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
         nonlocal steps
         steps = 0
         table.row(index)
-        await table.wait_for_pages()
+        await wait_for_pages(table)
         assert table.row(index) is not None
-        await table.wait_for_pages()
+        await wait_for_pages(table)
         return steps
 
     await disk.run(archive.connection.set_progress_handler, count_steps, STEPS_AT_ONCE)
@@ -332,7 +333,7 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     await rows.refresh()
     assert (rows.count, rows.unreadable_count) == (3 * PAGE, 0), "bodies are not read for counting"
     while any(rows.row(at) is None for at in range(rows.count)):
-        await rows.wait_for_pages()
+        await wait_for_pages(rows)
     expected = [id_ for number, id_ in enumerate(ids) if number not in {*bodies, 200}][:: -1 if newest else 1]
     assert (rows.count, rows.unreadable_count) == (len(expected), 4)
     for source in (rows, rows.whole()):
@@ -380,5 +381,5 @@ async def test_pages_that_are_read_at_once_are_all_shown() -> None:
     rows = ArchiveRows(archive.rows, SlowDisk(), FILLS)
     await rows.refresh()
     assert (rows.row(0), rows.row(PAGE)) == (None, None)
-    await rows.wait_for_pages()
+    await wait_for_pages(rows)
     assert None not in (rows.row(0), rows.row(PAGE))

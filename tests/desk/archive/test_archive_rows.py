@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import pytest
 
+from tests.desk.archive.loaded_pages import wait_for_pages
 from tests.desk.archive.test_archive import FILLS, fills
 from tests.desk.fixtures.exchange_rows import trigger
 from tests.desk.fixtures.scripted_exchange import USDT
@@ -32,9 +33,9 @@ async def opened(count: int, changed: Callable[[], None] | None = None) -> Archi
     rows = ArchiveRows(archive.rows, InlineDisk(), FILLS, changed=changed)
     await rows.refresh()
     rows.row(0)
-    await rows.wait_for_pages()
+    await wait_for_pages(rows)
     rows.read_ahead(0)
-    await rows.wait_for_pages()
+    await wait_for_pages(rows)
     return rows
 
 
@@ -49,7 +50,7 @@ async def test_both_ends_stay_at_hand_while_pages_are_turned() -> None:
     for number in range(1, 20):
         assert rows.row(number * PAGE) is not None
         rows.read_ahead(number * PAGE)
-        await rows.wait_for_pages()
+        await wait_for_pages(rows)
     assert None not in (rows.row(0), rows.row(30 * PAGE - 1))
 
 
@@ -59,7 +60,7 @@ async def test_a_page_that_is_read_ahead_repaints_nothing() -> None:
     assert len(heard) == 2, "when rows were counted, and when the first ones came"
     before = rows.generation
     rows.read_ahead(PAGE)
-    await rows.wait_for_pages()
+    await wait_for_pages(rows)
     assert rows.row(2 * PAGE) is not None
     assert (rows.generation, len(heard)) == (before, 2)
 
@@ -67,7 +68,7 @@ async def test_a_page_that_is_read_ahead_repaints_nothing() -> None:
 async def test_a_row_that_is_painted_has_nothing_read_that_its_painting_would_wait_for() -> None:
     rows = await opened(30 * PAGE)
     assert rows.row(PAGE) is not None
-    await rows.wait_for_pages()
+    await wait_for_pages(rows)
     assert rows.row(2 * PAGE) is None
 
 
@@ -77,7 +78,7 @@ async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_fil
     assert sort_filter.view_of(rows).rows is rows
     sort_filter.sort = OLDEST_FIRST
     assert sort_filter.view_of(rows).rows is rows, "an empty table would be painted first"
-    await rows.ordered(OLDEST_FIRST, "").wait_for_pages()
+    await wait_for_pages(rows.ordered(OLDEST_FIRST, ""))
     turned, is_other, is_reordered = sort_filter.view_of(rows)
     assert turned is not rows and is_other and is_reordered
     first, last = turned.row(0), rows.row(rows.count - 1)
@@ -119,7 +120,7 @@ async def test_a_search_of_every_word_is_made_again_in_another_zone_and_in_other
 async def test_rows_are_turned_again_without_being_counted_or_read() -> None:
     rows = await opened(5 * PAGE)
     turned = rows.ordered(OLDEST_FIRST, "")
-    await turned.wait_for_pages()
+    await wait_for_pages(turned)
     assert rows.ordered(OLDEST_FIRST, "") is turned
     assert (turned.count, turned.row(0) is None) == (5 * PAGE, False)
     await rows.refresh()

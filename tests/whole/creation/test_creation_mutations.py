@@ -13,10 +13,11 @@ from tests.whole.creation import test_creation as proofs
 from tests.whole.injections.safety_mutations import post_retried
 from tradetui.desk.creation import creation, key_store
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_store import AccountKeys, KeyFolder, UnsavedKeys
+from tradetui.desk.creation.key_store import AccountKeys, KeyStore, UnsavedKeys
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.states import State, Withheld
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.storage.atomic_file import write_synced
 from tradetui.wire.models.subaccounts import CreateCopyKeyRequest
 
 pytestmark = pytest.mark.looptime
@@ -198,11 +199,12 @@ def sync_left_out(patch: Patch) -> None:
 
 
 def overwritten(patch: Patch) -> None:
-    patch.setattr(KeyFolder, "_temporary_file", lambda self, name: self.path(name))
+    patch.setattr(KeyStore, "_temporary_file", KeyStore._file)
 
 
 def names_overwritten(patch: Patch) -> None:
-    patch.setattr(KeyFolder, "write_new", KeyFolder.replace)
+    right = write_synced
+    patch.setattr(key_store, "write_synced", lambda file, text, *, new: right(file, text, new=False))
 
 
 KEY_STORE_MISTAKES: dict[str, tuple[Callable[[Patch], None], Callable[[Path, Patch], None]]] = {

@@ -429,12 +429,6 @@ class ArchiveRows(Generic[RecordT]):
         if number in self._pages:
             self._pages.move_to_end(number)
 
-    async def wait_for_pages(self) -> None:
-        if self._first_reading is not None:
-            await self._first_reading
-        while self._loading:
-            await asyncio.gather(*self._loading.values(), return_exceptions=True)
-
     def close(self) -> None:
         """Stop reading, in this view and in the views derived from it."""
         for task in (*self._loading.values(), *filter(None, [self._first_reading])):

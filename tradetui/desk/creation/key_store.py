@@ -211,13 +211,16 @@ class KeyStore:
     def _file(self, name: str) -> Path:
         return self._folder / f"{name}.toml"
 
+    def _temporary_file(self, name: str) -> Path:
+        return self._folder / f".{name}.toml.new"
+
     def _write(self, name: str, public: Mapping[str, Any], secrets: Mapping[str, str]) -> None:
         """Write a temporary file beside a reserved one, sync it, and replace the reserved one in one step."""
         public = {**public, "has": [secret_name for secret_name in _SECRETS if secrets.get(secret_name)]}
         if self._secret_backend is not None:
             self._secret_backend.put(_boxed(name, public), secrets)
             public, secrets = {**public, "kept_in": self._secret_backend.where}, {}
-        temporary_file = self._folder / f".{name}.toml.new"
+        temporary_file = self._temporary_file(name)
         with self._usable():
             write_synced(temporary_file, _text(public, secrets), new=False)
             os.replace(temporary_file, self._file(name))

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Final, Generic
+from typing import Final
 
-from tradetui.desk.feeds.polling.feed import Feed, Reading
-from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
+from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.feeds.polling.multi_product import ProductRowsReader
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision, SeenPrecisions, coin_places
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
@@ -41,28 +41,6 @@ _NEWEST_ROWS: Final = 500
 """Rows of a snapshot from which decimals are learnt for symbols whose contract is not known."""
 
 _Contract = tuple[ProductType, str]
-
-
-class ProductRowsReader(Generic[RecordT]):
-    """Reads a list of market data by one call per product type, made by `request`."""
-
-    def __init__(
-        self, client: ExchangeReader, product_types: Sequence[ProductType], request: Callable[..., Request[RecordT]]
-    ) -> None:
-        self._client = client
-        self._request = request
-        self._parts = JoinedReads[ProductRow[RecordT]](product_types)
-
-    async def read(self) -> Reading[ProductRow[RecordT]]:
-        error = await self._parts.read(self._read)
-        return self._parts.reading(self._parts.rows, error)
-
-    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[RecordT]]:
-        self._client.capabilities.check_account()
-        reply = await self._client.read(self._request(product_type=product_type))
-        part = ProductPart([ProductRow(product_type, row) for row in reply.rows])
-        part.note_reply(reply)
-        return part
 
 
 class MarketContext:

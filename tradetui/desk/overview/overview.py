@@ -12,6 +12,7 @@ from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.events.rules import Alert
 from tradetui.desk.overview.account_row import AccountRow, by_need
 from tradetui.desk.overview.watched_account import AccountSource, OpenBlocking, OpenedAccount, WatchedAccount
+from tradetui.desk.publisher import Publisher
 from tradetui.exchange.clock import Clock
 from tradetui.storage.disk_thread import Disk
 
@@ -29,8 +30,10 @@ class LockResult(NamedTuple):
     failed: tuple[str, ...]
 
 
-class Overview:
+class Overview(Publisher[()]):
     """The rows of these profiles from `start` to `stop`; profiles of one account share a row.
+
+    Listeners are called whenever a row may have changed.
 
     `disk` runs all blocking reads, `run` opens accounts; `release` releases what the accounts share.
     """
@@ -45,6 +48,7 @@ class Overview:
         run: OpenBlocking = _in_thread,
         release: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        super().__init__()
         self.clock = clock
         self.alerted: Callable[[AccountRow, Alert], None] = lambda *_: None
         """Called for every alert of a row."""
@@ -56,7 +60,6 @@ class Overview:
         self._accounts: list[WatchedAccount] = []
         self._identities: list[AccountIdentity | None] = []
         """Those of the accounts when profiles of one account were last merged."""
-        self._listeners: list[Callable[[], None]] = []
         self._stopping: set[asyncio.Task[None]] = set()
         self._reading_kept: asyncio.Task[None] | None = None
         self._looked = asyncio.Event()
@@ -75,11 +78,6 @@ class Overview:
         self._disk.close()
         if self._release is not None:
             await self._release()
-
-    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call the listener whenever a row may have changed; return a function that unsubscribes it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     @property
     def rows(self) -> list[AccountRow]:
@@ -124,7 +122,9 @@ class Overview:
         return LockResult(tuple(dict.fromkeys(locked)), tuple(failed))
 
     def _watch(self, source: AccountSource) -> None:
-        account = WatchedAccount(source, self.clock, self._random, self._row_changed, self._row_alerted, self._run)
+        account = WatchedAccount(
+            source, self.clock, self._random, self._row_changed, lambda *alert: self.alerted(*alert), self._run
+        )
         self._accounts.append(account)
         account.start()
 
@@ -134,15 +134,11 @@ class Overview:
         self._stopping.add(stopping)
         stopping.add_done_callback(self._stopping.discard)
 
-    def _row_alerted(self, row: AccountRow, alert: Alert) -> None:
-        self.alerted(row, alert)
-
     def _row_changed(self) -> None:
         self._merge_profiles_of_one_account()
         if not self._looked.is_set() and all(account.is_looked_at for account in self._accounts):
             self._looked.set()
-        for listener in tuple(self._listeners):
-            listener()
+        self._tell()
 
     def _merge_profiles_of_one_account(self) -> None:
         if [account.identity for account in self._accounts] == self._identities:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
@@ -13,7 +14,7 @@ from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify
 from tradetui.desk.events.rules import Alert, Rule
 from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.polling.feed import CallCounts, Feed, Freshness, Reading, Scheduler
-from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
+from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart, ProductRowsReader
 from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
 from tradetui.desk.overview.account_row import UNIFIED, AccountRow, RowState
 from tradetui.desk.overview.row_alerts import RowAlerts
@@ -36,7 +37,7 @@ from tradetui.trading.position_figures import exposure_of
 from tradetui.trading.positions import Position, reported
 from tradetui.wire.enums import same
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFillsRequest
 from tradetui.wire.models.futures_accounts import FuturesAccount, PositionsRequest
 from tradetui.wire.product_types import ProductType
 
@@ -158,24 +159,6 @@ class _ReportedPositions:
         return part
 
 
-class _NewestFills:
-    """Reads one short page of fills of each product type."""
-
-    def __init__(self, client: ExchangeReader, product_types: Sequence[ProductType]) -> None:
-        self._client = client
-        self._parts = JoinedReads[ProductRow[FuturesFill]](product_types)
-
-    async def read(self) -> Reading[ProductRow[FuturesFill]]:
-        error = await self._parts.read(self._read)
-        return self._parts.reading(list(newest_first(self._parts.rows))[:NEWEST_FILLS], error)
-
-    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesFill]]:
-        reply = await self._client.read(FuturesFillsRequest(product_type=product_type, limit=NEWEST_FILLS))
-        part = ProductPart([ProductRow(product_type, fill) for fill in reply.rows])
-        part.note_reply(reply)
-        return part
-
-
 class _AccountFeeds:
     """The feeds of one account with its own scheduler, so that a silent or refused account slows down no other."""
 
@@ -184,11 +167,12 @@ class _AccountFeeds:
         self.identity: AccountIdentity | None = None
         polling, types = opened.client.with_priority(Priority.FEED), opened.settings.product_types
         accounts = _IdentifyingReader(polling, opened.settings, self._identified)
+        newest_fills = ProductRowsReader(polling, types, partial(FuturesFillsRequest, limit=NEWEST_FILLS))
         self._positions_reader = _ReportedPositions(polling, types)
         self.accounts = Feed(TableName.ACCOUNTS, accounts, ACCOUNTS_EVERY_S, clock)
         self.positions = Feed(TableName.POSITIONS, self._positions_reader, ACCOUNTS_EVERY_S, clock)
         self.orders = Feed(TableName.ORDERS, OrdersReader(polling, types), ORDERS_EVERY_S, clock)
-        self.fills = Feed(TableName.FILLS, _NewestFills(polling, types), FILLS_EVERY_S, clock)
+        self.fills = Feed(TableName.FILLS, newest_fills, FILLS_EVERY_S, clock)
         self.feeds: tuple[Feed[FeedRow], ...] = (self.accounts, self.positions, self.orders, self.fills)
         self.subaccounts_reader = SubaccountsReader(polling, types)
         self.subaccounts = Feed(TableName.OVERVIEW, self.subaccounts_reader, SUBACCOUNTS_EVERY_S, clock)
@@ -247,7 +231,7 @@ class _AccountFeeds:
         in_usdt = [record.unrealized_pl for record in records if same(record.margin_coin, "USDT")]
         health = self.health
         ages = [accounts.age(now), positions.age(now)]
-        fills = self.fills.snapshot.rows
+        fills = newest_first(self.fills.snapshot.rows)[:NEWEST_FILLS]
         access = "key reads only" if self.identity is not None and self.identity.key_reads_only else row.access
         access = UNIFIED if self.client.is_unified else access
         return replace(
@@ -265,7 +249,7 @@ class _AccountFeeds:
             positions=held,
             exposure=exposure_of(held) if held is not None else None,
             orders=self.orders.snapshot.count if self.orders.snapshot.read_at is not None else None,
-            fills=fills,
+            fills=tuple(fills),
             fill_age_min=self._minutes_since(max((fill.record.c_time for fill in fills), default=None)),
             access=access,
         )

@@ -12,11 +12,14 @@ from typing import Generic, TypeVar
 
 from tradetui.desk.feeds.archive_writing import refuse_unreadable
 from tradetui.desk.feeds.polling.feed import Reading, StillReading
+from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import FeedRowT, FeedRowT_co
+from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, RateLimited
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
+from tradetui.wire.requests.request import Request
 from tradetui.wire.text import counted
 
 T = TypeVar("T")
@@ -100,6 +103,28 @@ class JoinedReads(Generic[FeedRowT]):
         """The rows of all parts, in the order of the product types."""
         parts = (self.last[product_type] for product_type in self.product_types if product_type in self.last)
         return [row for part in parts for row in part.rows]
+
+
+class ProductRowsReader(Generic[RecordT]):
+    """Reads records by one call per product type, made by `request`."""
+
+    def __init__(
+        self, client: ExchangeReader, product_types: Sequence[ProductType], request: Callable[..., Request[RecordT]]
+    ) -> None:
+        self._client = client
+        self._request = request
+        self._parts = JoinedReads[ProductRow[RecordT]](product_types)
+
+    async def read(self) -> Reading[ProductRow[RecordT]]:
+        error = await self._parts.read(self._read)
+        return self._parts.reading(self._parts.rows, error)
+
+    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[RecordT]]:
+        self._client.capabilities.check_account()
+        reply = await self._client.read(self._request(product_type=product_type))
+        part = ProductPart([ProductRow(product_type, row) for row in reply.rows])
+        part.note_reply(reply)
+        return part
 
 
 async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]:
