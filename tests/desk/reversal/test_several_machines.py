@@ -17,7 +17,7 @@ from tradetui.desk.intents.intents import Intents, SendsNothing
 from tradetui.desk.intents.journal.account_store import AccountStore, Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.shared_account import LEASE_S, MARK_FILE, OTHERS_LOOK_S, STORE_READ_EVERY_S
-from tradetui.desk.intents.states import State, Withheld, scope_of
+from tradetui.desk.intents.states import State, Withheld, WrongStep, scope_of
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Progress, Sent
@@ -522,3 +522,56 @@ async def test_an_intent_begun_before_the_store_was_joined_is_carried_over(desk:
         await anna.looked()
         assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, unknown by anna@desk1",)
         await anna.execution.stop()
+
+
+@asynccontextmanager
+async def left_to_bob(desk: Desk) -> AsyncIterator[tuple[Machine, Machine]]:
+    """Anna's intent, acknowledged and cut off from the store until Bob follows it."""
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.intents.about_to_send("tt-x", {})
+        await anna.intents.note("tt-x", State.ACKNOWLEDGED, {})
+        await anna.looked()
+        anna.link.cut()
+        await asyncio.sleep(60)
+        assert [intent.id for intent in await bob.intents.not_settled()] == ["tt-x"]
+        yield anna, bob
+
+
+async def test_what_a_follower_has_settled_is_not_taken_up_again(desk: Desk) -> None:
+    async with left_to_bob(desk) as (_, bob):
+        await bob.intents.step("tt-x", State.SETTLED, {"outcome": "reversed"})
+        assert await bob.intents.not_settled() == []
+
+
+async def test_an_end_told_late_does_not_replace_a_later_correction_which_reaches_its_machine(desk: Desk) -> None:
+    async with left_to_bob(desk) as (anna, bob):
+        await anna.intents.step("tt-x", State.SETTLED, {"outcome": "reversed"})
+        await bob.intents.step("tt-x", State.SETTLED, {"outcome": "closed only"})
+        await bob.intents.step("tt-x", State.CORRECTED, {"why": "its order went on filling"})
+        anna.link.mend()
+        await asyncio.sleep(14 + LEASE_S)
+        assert states_of(desk, desk.scene.uid) == [State.CORRECTED]
+        assert (await anna.intents.read("tt-x")).details["by"] == "bob@desk2"
+        assert anna.intents.unsettled() != ()
+        await bob.intents.step("tt-x", State.SETTLED, {"outcome": "reversed smaller"})
+        await anna.looked()
+        ended = await anna.intents.read("tt-x")
+        assert [event.state for event in ended.events[-3:]] == [State.SETTLED, State.CORRECTED, State.SETTLED]
+        assert ended.end == "reversed smaller"
+        assert anna.intents.unsettled() == bob.intents.unsettled() == ()
+
+
+async def test_a_machine_that_wakes_does_not_release_what_another_has_settled(desk: Desk) -> None:
+    async with left_to_bob(desk) as (anna, bob):
+        await anna.intents.step("tt-x", State.UNKNOWN, {"why": "no reply"})
+        await bob.intents.step("tt-x", State.SETTLED, {"outcome": "reversed"})
+        with pytest.raises(Withheld, match="The store did not answer"):
+            await anna.execution.release("tt-x", "looked at the site")
+        await anna.execution._tasks.stop()  # suspended until the store is back: it has not looked yet
+        anna.link.mend()
+        await asyncio.sleep(14)
+        with pytest.raises(WrongStep):
+            await anna.execution.release("tt-x", "looked at the site")
+        assert (await anna.intents.read("tt-x")).end == "reversed"
+        assert states_of(desk, desk.scene.uid) == [State.SETTLED]

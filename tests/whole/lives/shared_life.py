@@ -16,6 +16,7 @@ from tests.whole.lives.process import Process
 from tests.whole.lives.promises import LOCKING, Promises, Step
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent
 from tradetui.desk.intents.shared_account import BY
+from tradetui.desk.intents.states import State
 
 PEOPLE = ("anna", "bob", "olga")
 SILENCE_NOTICED_S = 2.0
@@ -117,9 +118,9 @@ class SharedLife(Life):
     # The store
 
     def _store_written(self, account: str, event: StoreEvent) -> None:
-        """A step of a machine that has not begun the intent is in no journal but the store's."""
+        """A release, and a step of a machine that has not begun the intent, is in the store before any journal."""
         begun_by = self.server.accounts[account].rows[event.intent].events[0].writer
-        if event.writer.machine != begun_by.machine:
+        if event.state is State.RELEASED or event.writer.machine != begun_by.machine:
             followers = [
                 number
                 for number, process in enumerate(self.plan.processes)

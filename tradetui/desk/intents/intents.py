@@ -501,13 +501,13 @@ class Intents:
             raise NotSent("trading was locked before it was sent")
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> None:
-        """Write the next step, synced; raises WrongStep or sqlite3.Error, of another machine's intent Withheld.
+        """Write the next step, synced; raises WrongStep or sqlite3.Error, with a store also Withheld.
 
         `prior` is the state that was read and on which the step is based: on a slow disk another process may have moved
         on.
         """
-        if self.shared is not None and await self._is_of_other_machine(intent):
-            await self.shared.step_followed(intent, state, details, prior)
+        if self.shared is not None and (state is State.RELEASED or await self._is_of_other_machine(intent)):
+            await self.shared.step_there(intent, state, details, prior)
             return
         await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock), prior=prior)
         self.open_scopes.stepped(intent, state)

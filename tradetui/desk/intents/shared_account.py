@@ -61,8 +61,8 @@ This is the longest pause between two tries to connect, and a look.
 MARK_FILE: Final = "store.json"
 STORE_NUMBER: Final = "store"
 """In the first step of a local intent: the number of its first event in the store."""
-BY: Final = "by"
-"""In a local step that was copied from the store: who wrote it there."""
+BY, COPY_OF = "by", "copy_of"
+"""In a local step that was copied from the store: who wrote it there, and the id of the step."""
 
 
 class _Mark(NamedTuple):
@@ -362,7 +362,7 @@ class SharedAccount:
     async def write_sent(self, intent: Intent) -> None:
         """Write the step `sent` of the local journal into the store; raises NotSent unless it is certainly there."""
         try:
-            await self._step(intent, next(event for event in intent.events if event.state is State.SENT))
+            await self._tell(intent, next(event for event in intent.events if event.state is State.SENT))
         except StoreAway as away:
             raise NotSent(f"the store did not answer ({away.reason})") from None
         except StoreRefused as refused:
@@ -375,14 +375,12 @@ class SharedAccount:
 
     async def _withdraw_unused(self) -> None:
         for intent in tuple(self._to_withdraw):
-            details = {"why": "it was not sent"}
             with suppress(StoreRefused):  # the store never had it, or it is withdrawn already
-                await self._withdraw(intent, details, fence=self._fences.get(intent))
+                await self._withdraw(intent, "it was not sent")
             self._to_withdraw.discard(intent)
 
-    async def _withdraw(self, intent: str, details: Mapping[str, Any], fence: int | None) -> None:
-        step = f"{intent}-withdrawn"
-        await self.store.step(intent, State.WITHDRAWN, details, step=step, prior=State.INTENDED, fence=fence)
+    async def _withdraw(self, intent: str, why: str) -> None:
+        await self._step(intent, State.WITHDRAWN, {"why": why}, f"{intent}-withdrawn", State.INTENDED)
 
     # The outbox
 
@@ -429,12 +427,16 @@ class SharedAccount:
                     raise
                 return False  # it locks its symbol here, and is entered once it can be
             shared = await self.store.read(intent.id)
-        held_there = {event.chain for event in shared.events}
-        newest_held = max((at for at, event in enumerate(intent.events) if event.chain in held_there), default=0)
-        lacking = [event for event in intent.events[newest_held + 1 :] if event.chain not in self._refused_steps]
+        ids_there = [event.chain for event in shared.events]
+        ids_here = [event.details.get(COPY_OF, event.chain) for event in intent.events]
+        common = max((at for at, step in enumerate(ids_here) if step in ids_there), default=0)
+        newer_there = shared.events[ids_there.index(ids_here[common]) + 1 if common else 1 :]
+        lacking = [event for event in intent.events[common + 1 :] if event.chain not in self._refused_steps]
+        if any(event.state in ENDED for event in newer_there):
+            lacking = []  # they rest on less than what another machine has seen since
         for event in lacking:
             try:
-                await self._step(intent, event)
+                await self._tell(intent, event)
             except StoreRefused as refused:
                 if refused.code == StoreRefusal.ANOTHER_FOLLOWS:
                     return False  # for as long as its lease lives
@@ -443,37 +445,36 @@ class SharedAccount:
                 self._refused_steps.add(event.chain)
         if lacking:
             shared = await self.store.read(intent.id)
-        if shared.state in ENDED and intent.state not in ENDED:
-            await self._end_here(journal, intent, shared)
+        is_corrected = intent.state is State.SETTLED and shared.state is State.CORRECTED
+        if is_corrected or (shared.state in ENDED and intent.state not in ENDED):
+            await self._copy_here(journal, intent, shared)
         return True
 
-    async def _step(self, intent: Intent, event: Event) -> None:
-        """Write a local step into the store, as its follower if somebody else's lease has ended."""
-        details = _shared_details(intent, event)
-        for _ in range(2):
-            try:
-                await self.store.step(
-                    intent.id,
-                    event.state,
-                    details,
-                    step=event.chain,
-                    prior=None,
-                    fence=self._fences.get(intent.id),
-                )
-                return
-            except StoreRefused as refused:
-                if refused.code != StoreRefusal.ANOTHER_FOLLOWS:
-                    raise
-                await self._take_over(intent.id)
+    async def _tell(self, intent: Intent, event: Event) -> None:
+        """Write a local step into the store."""
+        await self._step(intent.id, event.state, _shared_details(intent, event), event.chain)
 
-    async def _end_here(self, journal: Journal, intent: Intent, shared: Intent) -> None:
-        """Write here how another machine has ended an intent."""
-        last = shared.events[-1]
-        details = {**last.details, BY: last.owner}
-        states = (shared.state,) if shared.state in TRANSITIONS[intent.state] else (State.UNKNOWN, shared.state)
+    async def _step(
+        self, intent: str, state: State, details: Mapping[str, Any], step: str, prior: State | None = None
+    ) -> None:
+        """Write a step into the store, as the follower of the intent if somebody else's lease has ended."""
+        try:
+            await self.store.step(intent, state, details, step=step, prior=prior, fence=self._fences.get(intent))
+        except StoreRefused as refused:
+            if refused.code != StoreRefusal.ANOTHER_FOLLOWS:
+                raise
+            await self._take_over(intent)
+            await self.store.step(intent, state, details, step=step, prior=prior, fence=self._fences[intent])
+
+    async def _copy_here(self, journal: Journal, intent: Intent, shared: Intent) -> None:
+        """Write here how another machine has ended an intent, or that it has corrected its end."""
+        last, prior = shared.events[-1], intent.state
+        details = {**last.details, BY: last.owner, COPY_OF: last.chain}
+        states = (shared.state,) if shared.state in TRANSITIONS[prior] else (State.UNKNOWN, shared.state)
         with suppress(WrongStep):  # another process of this machine was faster
             for state in states:
-                await self._disk.run(journal.step, intent.id, state, details, Moment.now(self._clock))
+                await self._disk.run(journal.step, intent.id, state, details, Moment.now(self._clock), prior=prior)
+                prior = state
 
     # Following what other machines have sent
 
@@ -491,8 +492,7 @@ class SharedAccount:
                 if row.follower != self.store.writer or row.follower_left_s < LEASE_S / 2:
                     await self._take_over(row.id)
                 if row.state is State.INTENDED:
-                    why = {"why": "the program ended before it was sent"}
-                    await self._withdraw(row.id, why, self._fences.get(row.id))
+                    await self._withdraw(row.id, "the program ended before it was sent")
                 else:
                     self._followed.add(row.id)
             except StoreRefused as refused:
@@ -513,9 +513,10 @@ class SharedAccount:
     async def followed(self) -> list[tuple[Intent, float]]:
         """Return the intents of other machines that this session settles, each with the age of its last step."""
         try:
-            return [(await self.read(row.id), row.age_s) for row in self._elsewhere if row.id in self._followed]
+            read = [(await self.read(row.id), row.age_s) for row in self._elsewhere if row.id in self._followed]
         except Withheld:
             return []
+        return [(intent, age_s) for intent, age_s in read if intent.state not in ENDED]
 
     async def acted_since(self, scope: str, number: int) -> str:
         """Return who last acted on a scope after an event, with the time by the store; empty if nobody did."""
@@ -525,17 +526,21 @@ class SharedAccount:
             return ""
         return f"{events[-1].writer} ({utc_moment(events[-1].at_ms):%H:%M:%S} UTC)" if events else ""
 
-    async def step_followed(self, intent: str, state: State, details: Mapping[str, Any], prior: State | None) -> None:
-        """Write a step of another machine's intent; raises WrongStep, Withheld."""
+    async def step_there(self, intent: str, state: State, details: Mapping[str, Any], prior: State | None) -> None:
+        """Write a step into the store, and from there into the journal; raises WrongStep, Withheld.
+
+        It is of another machine's intent, or a release, which must know what others have done.
+        """
         try:
-            await self.store.step(
-                intent, state, details, step=self._new_id(), prior=prior, fence=self._fences.get(intent)
-            )
+            if state is State.RELEASED:
+                await self.look()
+            await self._step(intent, state, details, self._new_id(), prior)
         except StoreAway as away:
-            raise Withheld((f"The store did not answer ({away.reason}).",)) from None
+            raise Withheld((_sentence(away),)) from None
         except StoreRefused as refused:
             raise WrongStep(_sentence(refused)) from None
-        self._woken.set()
+        with suppress(StoreAway, StoreRefused):
+            await self.look()
 
     async def read(self, intent: str) -> Intent:
         """Return an intent as the store has it; raises KeyError, Withheld."""
