@@ -335,12 +335,19 @@ async def test_an_account_that_has_not_joined_is_counted_here_until_it_has(tmp_p
 
 
 @pytest.mark.looptime
-async def test_a_call_whose_answer_was_lost_gives_no_permit(tmp_path: Path) -> None:
+async def test_a_call_whose_answer_was_lost_gives_no_permit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desks = Desks(tmp_path, a=0.5)
     await desks.call("a")
-    asyncio.get_running_loop().call_later(0.0015, desks.connections["a"].cut)
+    write = desks.quotas.write_quotas
+
+    def write_and_cut(*arguments: Any) -> list[dict[str, Any]]:
+        desks.connections["a"].cut()
+        return write(*arguments)
+
+    monkeypatch.setattr(desks.quotas, "write_quotas", write_and_cut)
     waiting = asyncio.create_task(desks.call("a"))
     await asyncio.sleep(3)
+    monkeypatch.undo()
     assert not waiting.done()
     desks.connections["a"].mend()
     await waiting
@@ -396,6 +403,30 @@ async def test_each_machine_has_its_turn_however_far_the_store_is(
     assert desks.most <= 10
     assert sum(rates) > part * 10 / 1.2
     assert min(rates) > 0.5 * sum(rates) / 4
+    await desks.aclose()
+
+
+async def test_permits_returned_within_a_moment_are_written_by_one_call(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=1.0)
+    held = [await desks.budgets["a"].acquire(limited(20), Priority.INTERACTIVE, hold_s=HOLD_S) for _ in range(5)]
+    writes = desks.quotas.writes
+    for permit in held:
+        permit.replied()
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)
+    assert desks.quotas.writes == writes + 1
+    await desks.aclose()
+
+
+async def test_returned_permits_are_written_with_the_next_claim(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=1.0)
+    held = await desks.budgets["a"].acquire(limited(20), Priority.INTERACTIVE, hold_s=HOLD_S)
+    writes = desks.quotas.writes
+    held.replied()
+    await desks.budgets["a"].acquire(limited(20), Priority.INTERACTIVE, hold_s=HOLD_S)
+    assert desks.quotas.writes == writes + 1
+    await asyncio.sleep(0.3)
+    assert desks.quotas.writes == writes + 1
     await desks.aclose()
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,27 @@ async def test_two_machines_confirm_at_once_and_one_is_sent(desk: Desk) -> None:
         assert desk.scene.posts == 1
         [refused] = [outcome for outcome in outcomes if isinstance(outcome, NotConfirmed)]
         assert "@desk" in str(refused)
+
+
+async def test_nothing_is_read_from_the_store_while_a_reversal_is_on_its_way(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(desk, "anna@desk1") as [anna]:
+        preview = await anna.previewed()
+        calls: list[str] = []
+        for name in ("begin", "step", "state", "events_after", "read"):
+            call = getattr(anna.store, name)
+
+            async def counted(*arguments: Any, call: Any = call, name: str = name, **more: Any) -> Any:
+                calls.append(name)
+                return await call(*arguments, **more)
+
+            monkeypatch.setattr(anna.store, name, counted)
+        await anna.confirmed(preview)
+        began = calls.index("begin")
+        assert calls[began : began + 2] == ["begin", "step"]
+        await anna.looked()
+        assert "state" in calls[began + 2 :]
 
 
 async def test_a_preview_is_void_once_another_machine_has_reversed_the_symbol(desk: Desk) -> None:

@@ -76,11 +76,6 @@ class _WentBack(Exception):
     """The store lacks what it had."""
 
 
-def is_creation(intent: Intent) -> bool:
-    """Whether an intent creates accounts or keys: it locks its own kind, and only its own machine can finish it."""
-    return intent.scope == intent.kind
-
-
 class SharedAccount:
     """What this session knows of the store, and what it still has to write there.
 
@@ -137,6 +132,8 @@ class SharedAccount:
         self.untold_lock: bool | None = None
         """What this person chose, to lock or to unlock, and the other machines could not be told yet."""
         self._woken = asyncio.Event()
+        self._nothing_to_send = asyncio.Event()
+        self._nothing_to_send.set()
         self._looking = asyncio.Lock()
         store.on_change = self._hear
 
@@ -185,9 +182,11 @@ class SharedAccount:
         while True:
             with suppress(StoreAway, StoreRefused):
                 await self.look()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(STORE_READ_EVERY_S):
-                    await self._woken.wait()
+            # What is begun is sent first: meanwhile a look would keep the store and the disk busy.
+            for awaited in (self._woken, self._nothing_to_send):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(STORE_READ_EVERY_S):
+                        await awaited.wait()
 
     async def look(self) -> None:
         """Read the store, and bring it and the local journal to the same level. Raises StoreAway, StoreRefused."""
@@ -344,11 +343,13 @@ class SharedAccount:
                 raise Withheld((self.trouble,))
             shared = {"title": details.get("title")} if scope == kind else details
             after = self.version if after is None else after
+            self._nothing_to_send.clear()
             number = await self.store.begin(intent, scope, kind, shared, after=after)
         except StoreAway as away:
             self.withdraw(intent)
             raise Withheld((f"Nothing was sent: the store did not answer ({away.reason}).",)) from None
         except StoreRefused as refused:
+            self._nothing_to_send.set()
             raise _begin_refused(refused, scope) from None
         except BaseException:
             self.withdraw(intent)
@@ -367,10 +368,13 @@ class SharedAccount:
             raise NotSent(f"the store did not answer ({away.reason})") from None
         except StoreRefused as refused:
             raise NotSent(_sentence(refused).rstrip(".")) from None
+        finally:
+            self._nothing_to_send.set()
 
     def withdraw(self, intent: str) -> None:
         """Withdraw an intent in the store that was never written here, at the next look."""
         self._to_withdraw.add(intent)
+        self._nothing_to_send.set()
         self._woken.set()
 
     async def _withdraw_unused(self) -> None:
@@ -387,6 +391,7 @@ class SharedAccount:
     def stepped(self, intent: str) -> None:
         """Have a step that was written here told to the store."""
         self._stepped.add(intent)
+        self._nothing_to_send.set()
         self._woken.set()
 
     async def _level(self, journal: Journal, state: AccountState, own: Iterable[Intent]) -> bool:
@@ -588,7 +593,7 @@ class SharedAccount:
 
 def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     """Return what other machines may know of a step: of a creation only its title, because it makes keys."""
-    details = {"title": intent.title} if is_creation(intent) else {**event.details}
+    details = {"title": intent.title} if intent.is_creation else {**event.details}
     details.pop(STORE_NUMBER, None)
     return details
 

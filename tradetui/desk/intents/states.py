@@ -149,6 +149,11 @@ class Intent(NamedTuple):
         return sum(event.state in ENDED for event in self.events)
 
     @property
+    def is_creation(self) -> bool:
+        """Whether it creates accounts or keys: it locks its own kind, and only its own machine can finish it."""
+        return self.scope == self.kind
+
+    @property
     def is_releasable(self) -> bool:
         """Whether the trader may release it: the symbol it locks, or the contradiction it left behind."""
         return self.state in RELEASABLE or (self.state in ENDED and bool(self.contradiction))
