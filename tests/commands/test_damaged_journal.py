@@ -35,7 +35,7 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
     assert "journal.sqlite.damaged-1" in output and "--accept-loss" in output
     assert main(["journal", "--accept-loss"]) == DONE
     output = capsys.readouterr().err
-    assert "Accepted" in output and "unlock it on the main screen" in output
+    assert "Accepted" in output and "L in tradetui unlocks it" in output
     assert file.with_name("journal.sqlite.accepted-1").read_bytes() == b"no database" * 500
     assert main(["journal"]) == DONE
     assert main(["journal", "--accept-loss"]) == DONE

@@ -21,7 +21,8 @@ from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.commands.session.overview_profiles import OverviewProfiles
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.registered_journal import open_journal
-from tradetui.desk.intents.shared_account import MARK_FILE, SharedAccount
+from tradetui.desk.intents.journal.store_mark import MARK_FILE
+from tradetui.desk.intents.shared_account import SharedAccount
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.load import Flags, load
@@ -235,7 +236,9 @@ def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
     use("anna")
     begin_here()
     assert main(["store", "join"]) == 0
-    assert "anna@desk1 now works on account 4100000001 by the store; open: BTCUSDT" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "anna@desk1 has joined account 4100000001 in the store; open here: BTCUSDT." in text
+    assert "end it and start it again" in text and "may only view" not in text
     assert store_database.sql("select id, state, open from tradetui.intent") == [("tt-1", "unknown", True)]
     assert main(["store", "status"]) == 0
     assert "BTCUSDT unknown for" in capsys.readouterr().out
@@ -246,8 +249,38 @@ def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
     assert store_database.sql("select state, open from tradetui.intent") == [("settled", False)]
     capsys.readouterr()
     assert main(["store", "leave"]) == 0
-    assert "anna@desk1 has left account 4100000001." in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "anna@desk1 has left account 4100000001." in text and "end it and start it again" in text
     assert not open_privately(os.environ, Flags()).journal.file.with_name(MARK_FILE).exists()
+
+
+def test_who_may_only_view_is_told_so_at_joining_with_who_can_change_it(
+    use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("vera")
+    assert main(["store", "join"]) == 0
+    text = capsys.readouterr().out
+    assert "vera may only view this account: nothing can be sent from here." in text
+    assert 'ask the owner of the store to run GRANT tradetui_trader TO "vera".' in text
+
+
+def test_a_lock_that_keeps_a_machine_from_leaving_is_removed_in_the_program(
+    use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    profile = open_privately(os.environ, Flags())
+    asyncio.run(lock_trading(profile, profile.account.name))
+    assert main(["store", "leave"]) == 1
+    assert "Remove your lock first: press L in tradetui." in capsys.readouterr().err
+
+
+async def lock_trading(profile: OpenProfile, account: str) -> None:
+    server = profile.store_server()
+    assert server is not None
+    await server.open()
+    await server.call("lock_trading", account, True, profile.machine)
+    await server.aclose()
 
 
 def test_what_another_machine_has_open_on_the_symbol_is_named_and_enters_later(

@@ -35,7 +35,7 @@ NOT_ENDED = (
     "Not settled: a running tradetui session on this account looks for the outcome. Start one if none runs; until "
     "then check the exchange's site before you send anything again."
 )
-ACCEPTED = "Trading is locked now for every session of the account; unlock it on the main screen."
+ACCEPTED = "Trading is locked now for every session of the account; L in tradetui unlocks it."
 
 
 def run(args: argparse.Namespace) -> int:

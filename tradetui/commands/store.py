@@ -16,7 +16,8 @@ from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.desk.account.identity import normalised_address
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreRefusal, Writer
 from tradetui.desk.intents.journal.registered_journal import open_journal
-from tradetui.desk.intents.shared_account import MARK_FILE, SharedAccount
+from tradetui.desk.intents.journal.store_mark import MARK_FILE
+from tradetui.desk.intents.shared_account import SharedAccount, may_only_view
 from tradetui.desk.intents.states import scope_name
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError, NoProfile
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
 
 _STAY: Final = {
     StoreRefusal.ALREADY_OPEN: "Have it settled or released first: tradetui journal shows it.",
-    StoreRefusal.TRADING_LOCKED: "Unlock it first, since nobody else could: L on the main screen.",
+    StoreRefusal.TRADING_LOCKED: "Remove your lock first: press L in tradetui.",
 }
 """Why a machine may not leave yet, and what to do."""
+_START_AGAIN: Final = (
+    "If a session of this account runs on this machine, end it and start it again: it does not know of this change."
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -132,9 +136,14 @@ async def _join(profile: OpenProfile) -> int:
         there = {row["id"] for row in state["open"]}
         writer = store.writer
     entered = [scope_name(scope) for scope, intent in own.items() if intent.id in there]
-    stdout().line(f"{writer} now works on account {account.uid} by the store; open: {', '.join(entered) or 'nothing'}.")
+    output = stdout()
+    output.line(
+        f"{writer} has joined account {account.uid} in the store; open here: {', '.join(entered) or 'nothing'}."
+    )
+    if shared.may_only_view:
+        output.line(may_only_view(writer.person))
     _name_others(state["machines"], writer)
-    stdout().line("End the sessions of this account that run here, and start them again: they do not know the store.")
+    output.line(_START_AGAIN)
     for scope, holder in shared.open_elsewhere.items():
         if scope in own and own[scope].id not in there:
             here = f"{scope_name(scope)} is open here ({own[scope].id})"
@@ -162,8 +171,9 @@ async def _leave(profile: OpenProfile) -> int:
         if refusal.code != StoreRefusal.NOT_A_TRADER:  # it is not there any more
             raise
     mark_file.unlink(missing_ok=True)
-    stdout().line(f"{writer} has left account {account.uid}. Take store out of the profile, then start sessions again.")
+    stdout().line(f"{writer} has left account {account.uid}. Take store out of the profile: else nothing can be sent.")
     _name_others(machines, writer)
+    stdout().line(_START_AGAIN)
     return DONE
 
 

@@ -159,6 +159,8 @@ class Desk:
             return Access.UNIFIED
         if self.intents is None or not self.client.is_classic:
             return Access.MONITOR
+        if self.intents.may_only_view:
+            return Access.VIEWER_LOCKED if self.intents.locked else Access.VIEWER
         if self.intents.locked:
             return Access.LOCKED
         key_reads_only = self.account is not None and self.account.key_reads_only

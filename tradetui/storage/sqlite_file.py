@@ -25,8 +25,8 @@ BUSY_S: Final = 5.0
 """Seconds to wait for another process that holds a file."""
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
 LOSS_REMEDY: Final = (
-    "Look at positions, orders and fills at the exchange, then accept the loss: L on the main screen, "
-    "or `tradetui journal --accept-loss`"
+    "Check positions, orders and fills on the exchange's site, then accept the loss: press L in tradetui, or run "
+    "`tradetui journal --accept-loss`"
 )
 RESTART_REMEDY: Final = "Restart tradetui: until then this session sends nothing"
 _HELD_BY_OTHERS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})

@@ -368,7 +368,7 @@ def test_what_is_lost_locks_until_the_trader_accepts_it(here: JournalLocation, h
         with pytest.raises(FileLost) as caught:
             opened(here)
         assert str(file) in caught.value.file
-        assert "--accept-loss" in caught.value.remedy and "L on the main screen" in caught.value.remedy
+        assert "--accept-loss" in caught.value.remedy and "press L in tradetui" in caught.value.remedy
     assert caught.value.locked == (SCOPE,)
     with pytest.raises((AlreadyOpen, FileLost)):
         begin(opened(elsewhere(here)), "i3")

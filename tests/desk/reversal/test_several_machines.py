@@ -17,7 +17,8 @@ from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.intents import Intents, SendsNothing
 from tradetui.desk.intents.journal.account_store import AccountStore, Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.shared_account import LEASE_S, MARK_FILE, OTHERS_LOOK_S, STORE_READ_EVERY_S
+from tradetui.desk.intents.journal.store_mark import MARK_FILE
+from tradetui.desk.intents.shared_account import LEASE_S, OTHERS_LOOK_S, STORE_READ_EVERY_S
 from tradetui.desk.intents.states import State, Withheld, WrongStep, scope_of
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -464,7 +465,7 @@ async def test_whatever_keeps_the_journals_from_being_compared_stops_sending_and
         await asyncio.sleep(1)
         anna.link.mend()
         assert anna.intents.shared is not None
-        anna.intents.shared._mark = None  # as in a session that starts now
+        anna.intents.shared.mark.newest_step = None  # as in a session that starts now
         await asyncio.sleep(14)
         assert "cannot be read" in anna.blocked(await anna.previewed())
         mark.unlink()

@@ -21,7 +21,7 @@ from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.trading_session import JOURNAL_FILE
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
-from tradetui.ui.intents.journal_screen import WORD, LostJournalDialog, show_release
+from tradetui.ui.intents.journal_screen import LostJournalDialog, show_release
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
@@ -66,10 +66,10 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         await pilot.press("enter")
         assert execution.intents.locked and execution.intents.loss is not None, "Enter leaves it locked"
         await pilot.press("L")
-        await read_at_once(stage, pilot, f"{WORD.lower()}\t\t\r")
+        await read_at_once(stage, pilot, f"{LostJournalDialog.word.lower()}\t\t\r")
         assert execution.intents.loss is not None, "a burst accepts nothing"
         dialog = stage.app.screen
-        assert dialog.query_one("#typed", Input).value == WORD.lower()
+        assert dialog.query_one("#typed", Input).value == LostJournalDialog.word.lower()
         stage.app.set_focus(dialog.query_one("#typed"))
         await pilot.press("enter")
         assert stage.app.focused is dialog.query_one("#confirm", Button), "Enter goes on from the whole word"

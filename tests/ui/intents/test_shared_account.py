@@ -7,14 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
-from textual.widgets import Button, Input
+from textual.widgets import Button, Input, Static
 
 from tests.ui.fixtures.app_on_sandbox import newest_message
 from tests.ui.fixtures.app_on_shared_account import AppOnSharedAccount
 from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, text_in_one_line
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.journal.account_store import Writer
+from tradetui.desk.intents.states import State, scope_of
+from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.deliberate_dialog import ConfirmDialog
-from tradetui.ui.intents.journal_screen import WORD, OlderStoreDialog
+from tradetui.ui.intents.journal_screen import OlderStoreDialog
 from tradetui.ui.table.table_frame import RecordsFrame
 
 pytestmark = pytest.mark.looptime
@@ -41,6 +43,19 @@ async def test_an_open_intent_of_another_machine_stands_in_header_journal_and_di
         await pilot.press("enter")
         await pilot.pause()
         assert "· anna@desk2" in text_in_one_line(stage)
+
+
+async def test_in_80_columns_it_is_readable_who_has_left_an_intent_open_and_where() -> None:
+    stage = AppOnSharedAccount()
+    async with stage.running((80, 24), after=9) as pilot:
+        alexandra = stage.machine_of(Writer("alexandra", "workstation-2"))
+        scope = scope_of("USDT-FUTURES", "1000PEPEUSDT")
+        await alexandra.begin("tt-of-alexandra", scope, "reversal", DETAILS, after=None)
+        await asyncio.sleep(1)
+        await pilot.pause()
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert "NOT SETTLED 1000PEPEUSDT by alexandra@workstation-2: J" in second
+        assert "hedge · 41" in first and " ms" in first, "account and link are still there"
 
 
 async def test_a_reversal_that_another_machine_was_faster_with_is_not_sent_and_says_who() -> None:
@@ -121,6 +136,47 @@ async def test_a_lock_of_another_person_is_seen_within_a_second_and_unlocking_sa
         assert stage.desk.intents is not None and stage.desk.intents.locked
 
 
+def text_of_dialog(stage: AppOnSharedAccount) -> str:
+    return " ".join(" ".join(str(part.render()) for part in stage.app.screen.query(Static)).split())
+
+
+class AppOfViewer(AppOnSharedAccount):
+    role = "viewer"
+
+
+async def test_a_viewer_is_shown_as_one_and_his_lock_says_that_it_holds_on_his_machine_alone() -> None:
+    stage = AppOfViewer()
+    async with stage.running(SIZE, after=9) as pilot:
+        assert " VIEWER " in text_in_one_line(stage) and " TRADE " not in text_in_one_line(stage)
+        await opened(stage, pilot)
+        assert "bob may only view this account" in text_of_dialog(stage)
+        assert 'ask the owner of the store to run GRANT tradetui_trader TO "bob"' in text_of_dialog(stage)
+        await pilot.press("escape", "f9")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert "locked on this machine only: you may only view the account" in newest_message(stage)
+        assert " VIEWER · LOCKED " in text_in_one_line(stage)
+        assert await stage.anna.lock_trading(False) == (), "nothing was locked for the others"
+        await stage.anna.lock_trading(True)
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert " VIEWER · LOCKED by anna@desk2 " in text_in_one_line(stage)
+
+
+async def test_a_viewer_accepts_an_older_copy_of_the_store_too(tmp_path: Path) -> None:
+    stage = AppOfViewer(data_dir=tmp_path)
+    async with stage.running(SIZE, after=9):
+        older = stage.server.snapshot()
+        await stage.anna.begin("tt-of-anna", SCOPE, "reversal", DETAILS, after=None)
+        await asyncio.sleep(1)
+        stage.server.restore(older)
+        await asyncio.sleep(8)
+        intents = stage.desk.intents
+        assert intents is not None and "went back in time" in intents.store_trouble
+        assert await intents.accept_older_store()
+        assert "may only view" in intents.store_trouble
+
+
 async def test_an_older_copy_of_the_store_is_accepted_by_a_typed_word(tmp_path: Path) -> None:
     stage = AppOnSharedAccount(data_dir=tmp_path)
     async with stage.running(SIZE, after=9) as pilot:
@@ -135,8 +191,11 @@ async def test_an_older_copy_of_the_store_is_accepted_by_a_typed_word(tmp_path: 
         await pilot.press("L")
         dialog = stage.app.screen
         assert isinstance(dialog, OlderStoreDialog)
-        assert "does not have event" in text_in_one_line(stage)
-        dialog.query_one("#typed", Input).value = WORD
+        shown = text_of_dialog(stage)
+        assert "it is an older copy of itself and lacks a step that this machine saw there at 2026-08-01 12:00" in shown
+        assert "this machine knows: COIN-FUTURES BTCUSD: tt-of-anna, intended by anna@desk2." in shown
+        assert str(dialog.confirm_button.label) == "Go on with the older copy"
+        dialog.query_one("#typed", Input).value = OlderStoreDialog.word
         await pilot.pause()
         stage.app.set_focus(dialog.query_one("#typed"))
         await pilot.press("enter")

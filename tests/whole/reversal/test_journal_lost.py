@@ -89,7 +89,7 @@ async def test_nothing_is_sent_until_the_loss_is_accepted(
             if when != "between two sessions":
                 with pytest.raises((NotConfirmed, NotSent)) as caught:
                     await execution.confirm(preview, SYMBOL + " LONG")
-                assert "--accept-loss" in str(caught.value) and "L on the main screen" in str(caught.value)
+                assert "--accept-loss" in str(caught.value) and "press L in tradetui" in str(caught.value)
                 assert execution.intents.locked
         if when == "between two sessions":
             lose(location)

@@ -24,8 +24,9 @@ from tradetui.desk.intents.journal.registered_journal import (
     open_intents_in,
     open_journal,
 )
+from tradetui.desk.intents.journal.store_mark import MARK_FILE
 from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes, StepWriters
-from tradetui.desk.intents.shared_account import MARK_FILE, STORE_NUMBER, SharedAccount
+from tradetui.desk.intents.shared_account import STORE_NUMBER, SharedAccount
 from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, Withheld, WrongStep
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
@@ -278,7 +279,7 @@ class Intents:
         """Note why the journal cannot be used: it is lost, or the fault may be repaired and tried again."""
         if not isinstance(problem, FileUnusable):
             self.fault = fault
-            self.trouble = f"it {fault} ({problem}). {_REMEDIES[fault]}, then try again: L on the main screen"
+            self.trouble = f"it {fault} ({problem}). {_REMEDIES[fault]}, then try again: press L in tradetui"
             return
         self._journal = None
         self.trouble = f"{problem.reason}. {problem.remedy}"
@@ -538,12 +539,17 @@ class Intents:
         return self.lock.locked or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
     @property
+    def may_only_view(self) -> bool:
+        """Whether the store lets this person only view the account, so that no lock chosen here reaches others."""
+        return self.shared is not None and self.shared.may_only_view
+
+    @property
     def unlocking_helps(self) -> bool:
         """Whether this person could send after unlocking: not if the store refuses it, or only others have locked."""
         if self.shared is None:
             return True
         is_locked_by_others = bool(self.shared.locks) and self.shared.locks == self.shared.locks_of_others
-        return not (self.shared.refusal or is_locked_by_others)
+        return not (self.shared.refusal or self.may_only_view or is_locked_by_others)
 
     @property
     def lock_is_untold(self) -> bool:

@@ -9,12 +9,11 @@ its step in the store, so that the same step is never written twice.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tradetui.desk.intents.journal.account_store import (
     AccountState,
@@ -27,6 +26,7 @@ from tradetui.desk.intents.journal.account_store import (
 )
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S
+from tradetui.desk.intents.journal.store_mark import OLDER_COPY, OLDER_COPY_REMEDY, OlderCopy, StoreMark
 from tradetui.desk.intents.states import (
     ENDED,
     TRANSITIONS,
@@ -41,9 +41,8 @@ from tradetui.desk.intents.states import (
 )
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
-from tradetui.storage.atomic_file import write_text
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused, grant
 from tradetui.wire.exchange_time import utc_moment
 
 _log = logging.getLogger(__name__)
@@ -58,22 +57,10 @@ OTHERS_LOOK_S: Final = 6.0
 
 This is the longest pause between two tries to connect, and a look.
 """
-MARK_FILE: Final = "store.json"
 STORE_NUMBER: Final = "store"
 """In the first step of a local intent: the number of its first event in the store."""
 BY, COPY_OF = "by", "copy_of"
 """In a local step that was copied from the store: who wrote it there, and the id of the step."""
-
-
-class _Mark(NamedTuple):
-    """The newest event that this machine has seen in the store; its absence later means that the store went back."""
-
-    number: int
-    step: str
-
-
-class _WentBack(Exception):
-    """The store lacks what it had."""
 
 
 class SharedAccount:
@@ -97,14 +84,14 @@ class SharedAccount:
         self.locks: tuple[StoreLock, ...] = ()
         self.open_elsewhere: dict[str, OpenIntent] = {}
         self.went_back = ""
-        """Why this machine takes the store for an older copy; nothing is sent until a person accepts it."""
+        """What the store lacks if it is an older copy of itself; nothing is sent until a person accepts it."""
         self.absence = ""
         """How long the store was last away, as a sentence; empty if it never was."""
         self.version: int | None = None
         """The number of the newest event as last read."""
         self.store = store
         self._journal = journal
-        self._mark_file = mark_file
+        self.mark = StoreMark(mark_file, disk)
         self._disk = disk
         self._clock = clock
         self._new_id = new_id
@@ -118,9 +105,10 @@ class SharedAccount:
         self._has_objected = False
         """Whether trading was locked because the store went back."""
         self.refusal = ""
+        self.may_only_view = False
+        """Whether this person's role in the store is that of a viewer."""
         self._fault = ""
         """Why the last comparison failed, other than by the store; empty if it did not."""
-        self._mark: _Mark | None = None
         self._compared: dict[str, tuple[int, str]] = {}
         """The last events, in the store and here, with which an intent was last brought to the same level."""
         self._refused_steps: set[str] = set()
@@ -147,14 +135,13 @@ class SharedAccount:
     def trouble(self) -> str:
         """Why nothing can be sent because of the store, as a sentence; empty if it can."""
         if self.went_back:
-            return (
-                f"The store went back in time: {self.went_back}. Check positions, orders and fills on the exchange's "
-                "site, then accept it: L on the main screen."
-            )
+            return f"{OLDER_COPY.format(self.went_back)} Nothing is sent. {OLDER_COPY_REMEDY}"
         if self.away_s is not None:
             return f"The store has been away for {self.away_s:.0f} s: nothing new can be sent until it is back."
         if self.refusal:
             return f"The store refuses this session: {self.refusal}."
+        if self.may_only_view:
+            return may_only_view(self.store.writer.person)
         if not self._is_level or self._back_since_s is None:
             fault = f" That fails: {self._fault}." if self._fault else ""
             return f"The store is being compared with this machine's journal.{fault}"
@@ -200,7 +187,7 @@ class SharedAccount:
             except StoreRefused as refused:
                 self.refusal = str(refused)
                 raise
-            except _WentBack as problem:
+            except OlderCopy as problem:
                 self.went_back, self._is_level = str(problem), False
                 await self._object()
             except Exception as problem:  # whatever the reason, nothing is sent without the comparison
@@ -214,10 +201,8 @@ class SharedAccount:
         self.locks = state.locks
         if self._back_since_s is None:
             self._back_since_s = self._clock.monotonic()
-        is_viewer = state.role == "viewer"
-        may_only_view = f"{self.store.writer.person} may only view this account; the owner grants tradetui_trader"
-        self.refusal = may_only_view if is_viewer else ""
-        if not is_viewer:
+        self.may_only_view, self.refusal = state.role == "viewer", ""
+        if not self.may_only_view:
             await self._tell_lock()
         journal = self._journal()
         if journal is None:
@@ -225,7 +210,7 @@ class SharedAccount:
         await self._check_mark(state)
         own = await self._disk.run(journal.open_intents)
         self._show(state, own)
-        if is_viewer:
+        if self.may_only_view:
             return
         await self._withdraw_unused()
         if await self._level(journal, state, own):
@@ -249,37 +234,16 @@ class SharedAccount:
     # Whether the store is the one that was here before
 
     async def _check_mark(self, state: AccountState) -> None:
-        """Find the newest event seen before where it was, and remember the newest now; raises _WentBack."""
-        if self._mark is None or self.went_back:
-            former, self._mark = self._mark, await self._disk.run(self._read_mark)
-            if self.went_back and self._mark == former:
+        """Find the newest event seen before where it was, and remember the newest now; raises OlderCopy."""
+        if self.mark.newest_step is None or self.went_back:
+            former = self.mark.newest_step
+            await self.mark.read()
+            if self.went_back and self.mark.newest_step == former:
                 # The event may be there again, entered by another machine: a person has to look all the same.
-                raise _WentBack(self.went_back)
+                raise OlderCopy(self.went_back)
             self.went_back = ""
-        if self._mark is not None and self._is_level and state.version == self.version:
-            return
-        mark = self._mark or _Mark(state.version, "")
-        events = await self.store.events_after(mark.number - 1)
-        if mark.step and (not events or (events[0].number, events[0].step) != mark):
-            raise _WentBack(f"it does not have event {mark.number} any more, which this machine has seen there")
-        if events:
-            await self._remember(_Mark(events[-1].number, events[-1].step))
-        elif self._mark is None:
-            await self._remember(_Mark(0, ""))
-
-    async def _remember(self, mark: _Mark) -> None:
-        if mark != self._mark:
-            await self._disk.run(write_text, self._mark_file, json.dumps(mark._asdict()))
-            self._mark = mark
-
-    def _read_mark(self) -> _Mark | None:
-        try:
-            mark = json.loads(self._mark_file.read_text(encoding="utf-8"))
-            return _Mark(int(mark["number"]), str(mark["step"]))
-        except FileNotFoundError:
-            return None
-        except (KeyError, TypeError, ValueError):
-            raise OSError(f"{self._mark_file} cannot be read") from None
+        if self.mark.newest_step is None or not self._is_level or state.version != self.version:
+            await self.mark.remember(await self.mark.events_since(self.store, state.version))
 
     async def accept_older_store(self) -> None:
         """Go on with a store that went back in time: a person's deliberate step. Trading is then locked.
@@ -291,11 +255,11 @@ class SharedAccount:
             return
         async with self._looking:
             await self._enter_open(journal)
-            await self.store.lock_trading(True)
             state = await self.store.state()
-            events = await self.store.events_after(max(0, state.version - 100))
+            if not self.may_only_view:
+                await self.store.lock_trading(True)
             # Before any event there is nothing to find again.
-            await self._remember(_Mark(events[-1].number, events[-1].step) if events else _Mark(0, ""))
+            await self.mark.remember(await self.store.events_after(max(0, state.version - 100)))
             self.went_back = ""
         await self.look()
 
@@ -354,7 +318,7 @@ class SharedAccount:
         except BaseException:
             self.withdraw(intent)
             raise
-        if self._mark is not None and number <= self._mark.number:
+        if self.mark.newest_step is not None and number <= self.mark.newest_step.number:
             self.withdraw(intent)
             self._is_away()
             raise Withheld(("Nothing was sent: the store has lost events that this machine has seen there.",))
@@ -424,7 +388,7 @@ class SharedAccount:
             if intent.state in ENDED:
                 return True
             if STORE_NUMBER in intent.details:
-                raise _WentBack(f"it does not have intent {intent.id} any more, which is open here") from None
+                raise OlderCopy(f"{intent.title!r}, which is open on this machine") from None
             try:
                 await self._enter(intent)
             except StoreRefused as refused:
@@ -564,7 +528,9 @@ class SharedAccount:
     # The lock on trading
 
     async def lock_trading(self, locked: bool) -> bool:
-        """Set or remove this person's lock on every machine; False if the others could not be told yet."""
+        """Set or remove this person's lock on every machine; False if the others could not be told, yet or ever."""
+        if self.may_only_view:
+            return False
         self.untold_lock = locked
         try:
             await self._tell_lock()
@@ -589,6 +555,14 @@ class SharedAccount:
     def locks_of_others(self) -> tuple[StoreLock, ...]:
         """The locks that this person cannot remove."""
         return tuple(lock for lock in self.locks if lock.writer.person != self.store.writer.person)
+
+
+def may_only_view(person: str) -> str:
+    """Say that a person is a viewer, and who can change that."""
+    return (
+        f"{person} may only view this account: nothing can be sent from here. "
+        f"To trade, ask the owner of the store to run {grant(person)}."
+    )
 
 
 def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:

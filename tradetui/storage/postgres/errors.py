@@ -27,6 +27,12 @@ class StoreRefused(Exception):
         self.detail = dict(detail)
 
 
+def grant(person: str, role: str = "trader") -> str:
+    """Return the SQL by which the owner of the store gives a person a role."""
+    name = person.replace('"', '""')
+    return f'GRANT tradetui_{role} TO "{name}"'
+
+
 class WrongStoreSetting(ValueError):
     """The setting `store` cannot be used; the message says which rule it breaks, `remedy` what to write instead."""
 

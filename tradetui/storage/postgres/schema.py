@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import psycopg
 
-from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused, grant
 
 OLDEST_SERVER: Final = 15
 _PERMISSION_DENIED: Final = "42501"
@@ -121,10 +121,7 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
         return StoreAway(message)
     if code == _PERMISSION_DENIED:
         if person:
-            name = person.replace('"', '""')
-            return StoreRefused(
-                "TT003", f'{person} may not do this; the owner runs GRANT tradetui_trader TO "{name}"', {}
-            )
+            return StoreRefused("TT003", f"{person} may not do this; the owner runs {grant(person)}", {})
         return StoreRefused("TT003", f"this person lacks the right to set up the store ({message})", {})
     if code in _NO_SCHEMA:
         return StoreRefused(

@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 LOCKED_NOW: Final = "Trading is locked."
+_VIEWERS_LOCK: Final = (
+    "Trading is locked on this machine only: you may only view the account, so ask a trader to lock the other machines."
+)
 KEYS_AFTER_S: Final = 0.5
 """How long an account that is entered from the overview must be on the screen before a key reaches it."""
 _ALWAYS_TAKEN: Final = ("ctrl+q", "ctrl+c")
@@ -384,6 +387,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
                 notify(self, LOCKED_NOW)
             return
         self._lock_changed()
+        if intents.may_only_view and not intents.trouble:
+            notify(self, _VIEWERS_LOCK, severity="warning", seconds=30)
+            return
         why = intents.trouble or intents.store_trouble.rstrip(".") or "the journal cannot be used"
         here = "in this session" if intents.lock.unwritten is not None or intents.trouble else "on this machine"
         sentence = f"Trading is locked {here} only: other sessions of the account do not know it ({why})."

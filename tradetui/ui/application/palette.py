@@ -175,6 +175,8 @@ SUMMARY_S: Final = 0.8  # seconds to wait for a profile's configuration in the l
 UNKNOWN_UID: Final = "UID known once open"
 _MODES: Final = {
     Access.MONITOR: "monitor",
+    Access.VIEWER: "viewer",
+    Access.VIEWER_LOCKED: "viewer",
     Access.KEY_READS_ONLY: KEY_READS_ONLY,
     Access.UNIFIED: "monitor · unified",
 }

@@ -25,6 +25,8 @@ _ENVIRONMENT: Final = {
 _ACCESS: Final = {
     "TRADE": "bold reverse",
     "LOCKED": "bold $background on $warn",
+    "VIEWER": "bold $background on $primary",
+    "VIEWER · LOCKED": "bold $background on $warn",
     "NO STORE": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
     "KEY READS ONLY": "bold $background on $primary",
@@ -34,6 +36,7 @@ _TWO_LINES_FROM: Final = 12
 _GAP: Final = 3  # cells between two figures
 _UNKNOWN_BADGE: Final = "bold $background on $error"
 Part: TypeAlias = tuple[str, str]
+_SPACE: Final[Part] = ("  ", "")
 
 
 def header_lines(terminal_height: int) -> int:
@@ -108,29 +111,34 @@ class HeaderBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
+        """The alarm stands beside the badges, or begins the second line if it does not fit there as a whole."""
         shown, width = self.shown, self.content_size.width
-        access = f"{shown.access} by {shown.locker}" if shown.locker else shown.access
-        badges = _badges(shown, access)
-        if _width(badges) + sum(figure.width + 1 for figure in shown.link[:1]) > width:
-            badges = _badges(shown, shown.access)
+        room = width - sum(figure.width + 1 for figure in shown.link[:1])
+        badges = _badges(shown, shown.locker)
+        alarm = [_SPACE, (f" {shown.alarm} ", "bold $background on $error")] if shown.alarm else []
+        left, below = [*badges, *alarm], []
+        if self.size.height > 1 and _width(left) > room:
+            left, below = badges, [*alarm[1:], *alarm[:1]]
+        if _width(left) > room:
+            left = [*_badges(shown), *left[len(badges) :]]
         if self.size.height > 1:
-            below = _in_a_row(fitting_figures(shown.worth, width))
-            return Content("\n").join([_line(_spread(badges, shown.link, width), width), _line(below, width)])
-        room = width - _width(badges) - _GAP
+            below += _in_a_row(fitting_figures(shown.worth, width - _width(below)))
+            return Content("\n").join([_line(_spread(left, shown.link, width), width), _line(below, width)])
+        room = width - _width(left) - _GAP
         worth = _in_a_row(fitting_figures(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
-        left = [*badges, (" " * _GAP, ""), *worth] if worth else badges
+        left = [*left, (" " * _GAP, ""), *worth] if worth else left
         return _line(_spread(left, shown.link, width), width)
 
 
-def _badges(shown: HeaderContent, access: str) -> list[Part]:
-    badges: list[Part] = [
+def _badges(shown: HeaderContent, locker: str = "") -> list[Part]:
+    access = f"{shown.access} by {locker}" if locker else shown.access
+    return [
         (f" {shown.environment} ", _ENVIRONMENT.get(shown.environment, _UNKNOWN_BADGE)),
         (" ", ""),
         (f" {access} ", _ACCESS.get(shown.access, _UNKNOWN_BADGE)),
-        ("  ", ""),
+        _SPACE,
         (shown.account, "bold $foreground"),
     ]
-    return [*badges, ("  ", ""), (f" {shown.alarm} ", "bold $background on $error")] if shown.alarm else badges
 
 
 def _width(parts: Sequence[Part]) -> int:

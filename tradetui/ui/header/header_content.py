@@ -62,7 +62,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[Action], str])
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
     shared = None if desk.intents is None else desk.intents.shared
     lockers = [str(lock.writer) for lock in shared.locks_of_others] if shared is not None else []
-    locker = scrub(lockers[0]) if lockers and desk.access is Access.LOCKED else ""
+    locker = scrub(lockers[0]) if lockers and desk.access in (Access.LOCKED, Access.VIEWER_LOCKED) else ""
     content = HeaderContent(
         environment=str(desk.settings.environment),
         access=str(desk.access),

@@ -20,6 +20,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.store_mark import OLDER_COPY
 from tradetui.desk.intents.states import ENDED, Intent, State, Withheld, WrongStep, scope_name
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.tables.cells.cell_format import UNKNOWN
@@ -53,7 +54,6 @@ DOUBT_CAUTION = (
     "agree again on the exchange's site.\n"
     "Releasing sends nothing: positions summed from fills are trusted again, and the journal records that you did so."
 )
-WORD: Final = "ACCEPT LOSS"
 _LOSS_CAUTION: Final = (
     "The lost entries may hold a reversal whose outcome is unknown. Nothing is sent until you confirm that you checked "
     "positions, orders and fills on the exchange's site.\n"
@@ -61,9 +61,10 @@ _LOSS_CAUTION: Final = (
     "stays locked until {lock} unlocks it."
 )
 _OLDER_STORE_CAUTION: Final = (
-    "A reversal that another machine sent since the copy was made may be missing. Nothing is sent from here until you "
-    "confirm that you checked positions, orders and fills on the exchange's site.\n"
-    "Accepting enters what is open here into the store again. Trading stays locked on every machine until {lock} "
+    "That happens if a backup was restored. A reversal that another machine sent after the copy was made may be "
+    "missing in it, and then its symbol is not locked. Check positions, orders and fills on the exchange's site first; "
+    "until you accept the copy nothing is sent from here.\n"
+    "Accepting it enters what is open here into the store again. Trading stays locked on every machine until {lock} "
     "unlocks it."
 )
 
@@ -179,10 +180,11 @@ async def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[]
 class LossDialog(WordDialog[None]):
     """Cancel has the focus; the word has to be typed. Nothing changes before the button is pressed."""
 
-    effect = "accepts the loss"
     missing_sentence = "{}; Esc leaves it locked."
     heading: ClassVar[str]
     caution: ClassVar[str]
+    word: ClassVar[str]
+    button: ClassVar[str]
     accepted: ClassVar[str]
 
     def __init__(self, intents: Intents) -> None:
@@ -203,12 +205,12 @@ class LossDialog(WordDialog[None]):
                 yield Static(sanitized(sentence), markup=False)
             caution = self.caution.format(lock=trading_app(self).key_named(Action.LOCK))
             yield Static(sanitized(caution), classes="caution", markup=False)
-            yield LineBox(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
-            yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
+            yield LineBox(id="typed", placeholder=f"type {self.word} to go on", select_on_focus=False)
+            yield from self.buttons(self.button, cancel="Leave it locked", ready=False)
 
     def missing(self) -> dict[str, str]:
-        is_whole = is_typed(WORD, self.query_one("#typed", Input).value)
-        return {} if is_whole else {"typed": f"Type {WORD} to go on without it"}
+        is_whole = is_typed(self.word, self.query_one("#typed", Input).value)
+        return {} if is_whole else {"typed": f"Type {self.word} to go on"}
 
     def confirm(self) -> None:
         if not self.missing():
@@ -219,7 +221,7 @@ class LossDialog(WordDialog[None]):
         try:
             trouble = await self.accept()
         except Exception as problem:
-            trouble = f"The loss is not accepted: {problem}"
+            trouble = f"It is not accepted: {problem}"
         if trouble:
             self.give_reason(Content.styled(scrub(trouble), "bold $warn"))
             return
@@ -231,13 +233,16 @@ class LossDialog(WordDialog[None]):
 class LostJournalDialog(LossDialog):
     heading = "The journal is lost or damaged"
     caution = _LOSS_CAUTION
-    accepted = "The loss is accepted and the journal says so."
+    word = "ACCEPT LOSS"
+    button = "Go on without the lost entries"
+    effect = "accepts the loss"
+    accepted = "The loss is accepted, and the journal says so."
 
     def sentences(self) -> Iterator[str]:
         if (loss := self._intents.loss) is not None:
             yield f"{loss.file}: {loss.reason}."
             open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
-            yield f"Not settled: {open_scopes or 'nothing known'}."
+            yield f"Open in it: {open_scopes}." if open_scopes else "It is not known whether anything was open in it."
 
     async def accept(self) -> str:
         usable = await self._intents.accept_loss()
@@ -247,12 +252,16 @@ class LostJournalDialog(LossDialog):
 class OlderStoreDialog(LossDialog):
     heading = "The store went back in time"
     caution = _OLDER_STORE_CAUTION
-    accepted = "The older store is accepted, and what is open here is in it again."
+    word = "ACCEPT COPY"
+    button = "Go on with the older copy"
+    effect = "accepts the older copy"
+    accepted = "The older copy of the store is accepted, and what is open here is in it again."
 
     def sentences(self) -> Iterator[str]:
         if self._intents.shared is not None:
-            yield f"The shared store is an older copy: {self._intents.shared.went_back}."
-        yield f"Not settled here: {', '.join(self._intents.unsettled()) or 'nothing'}."
+            yield OLDER_COPY.format(self._intents.shared.went_back)
+        unsettled = "; ".join(self._intents.unsettled()).replace("|", " ")
+        yield f"Open, as far as this machine knows: {unsettled or 'nothing'}."
 
     async def accept(self) -> str:
         return "" if await self._intents.accept_older_store() else self._intents.store_trouble

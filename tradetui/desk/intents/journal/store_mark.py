@@ -1,0 +1,71 @@
+"""The newest step that this machine has seen in the store. A store that lacks it is an older copy of itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent
+from tradetui.storage.atomic_file import write_text
+from tradetui.storage.disk_thread import Disk
+from tradetui.wire.exchange_time import utc_moment
+
+MARK_FILE: Final = "store.json"
+"""Beside the journal of an account that has joined a store."""
+OLDER_COPY: Final = "The store went back in time: it is an older copy of itself and lacks {}."
+OLDER_COPY_REMEDY: Final = (
+    "Check positions, orders and fills on the exchange's site, then press L in tradetui and accept the older copy."
+)
+
+
+class SeenStep(NamedTuple):
+    """An event of the store: its number, its writer's id of it, and its time by the server for display (Unix ms)."""
+
+    number: int
+    step: str
+    at_ms: int = 0
+
+
+class OlderCopy(Exception):
+    """The store lacks what it had; the message names what, to be put into `OLDER_COPY`."""
+
+
+class StoreMark:
+    """The file with the newest step seen, which all sessions of this machine share.
+
+    `newest_step` is the step as last read or written; None before that, and while the store has never been seen.
+    """
+
+    def __init__(self, file: Path, disk: Disk) -> None:
+        self.newest_step: SeenStep | None = None
+        self._file = file
+        self._disk = disk
+
+    async def read(self) -> None:
+        """Read the file, which another session may have written; raises OSError if it cannot be read."""
+        try:
+            mark = json.loads(await self._disk.run(self._file.read_text, encoding="utf-8"))
+            self.newest_step = SeenStep(int(mark["number"]), str(mark["step"]), int(mark["at_ms"]))
+        except FileNotFoundError:
+            self.newest_step = None
+        except (KeyError, TypeError, ValueError):
+            raise OSError(f"{self._file} cannot be read") from None
+
+    async def events_since(self, store: AccountStore, version: int) -> list[StoreEvent]:
+        """Return the store's events from the step seen on, or the newest of its `version` if none was seen.
+
+        Raises OlderCopy if the step is not there any more; StoreAway, StoreRefused.
+        """
+        newest = self.newest_step or SeenStep(version, "")
+        events = await store.events_after(newest.number - 1)
+        if newest.step and (not events or (events[0].number, events[0].step) != (newest.number, newest.step)):
+            raise OlderCopy(f"a step that this machine saw there at {utc_moment(newest.at_ms):%Y-%m-%d %H:%M:%S} UTC")
+        return events
+
+    async def remember(self, events: list[StoreEvent]) -> None:
+        """Write down the last of these events as seen, or that the store has none."""
+        newest = SeenStep(events[-1].number, events[-1].step, events[-1].at_ms) if events else SeenStep(0, "")
+        if newest != self.newest_step:
+            await self._disk.run(write_text, self._file, json.dumps(newest._asdict()))
+            self.newest_step = newest
