@@ -182,12 +182,12 @@ def _preview_options(preview: argparse.ArgumentParser) -> None:
 def _store_options(store: argparse.ArgumentParser) -> None:
     store.add_argument(
         "what",
-        choices=("init", "join", "leave", "status"),
+        choices=("init", "join", "leave", "status", "unlock"),
         metavar="ACTION",
-        help="init, join, leave or status; see tradetui help machines",
+        help="init, join, leave, status or unlock; see tradetui help machines",
     )
-    database = "with init: the database, as in the setting store; the profile's if left out"
-    store.add_argument("conninfo", nargs="?", metavar="CONNINFO", help=database)
+    target = "with init: the database, as in the setting store; the profile's if left out. With unlock: whose lock"
+    store.add_argument("target", nargs="?", metavar="CONNINFO|PERSON", help=target)
     store.add_argument("--json", action="store_true", help=f"with status: {_JSON_HELP}")
 
 

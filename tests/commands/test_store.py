@@ -57,6 +57,7 @@ def add_profile(name: str) -> None:
 
 
 def checks(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
+    capsys.readouterr()
     main(["doctor", "--json"])
     return {check["check"]: check for check in json.loads(capsys.readouterr().out) if "store" in check["check"]}
 
@@ -283,16 +284,117 @@ async def lock_trading(profile: OpenProfile, account: str) -> None:
     await server.aclose()
 
 
+def bob_begins(database: StoreDatabase, *states: str) -> None:
+    """Bob, who has joined by this directory, begins an intent on BTCUSDT and takes it through these states."""
+    [(account, installation)] = database.sql("select account, installation from tradetui.machine where person = 'bob'")
+    details = '{"title": "Reverse BTCUSDT LONG"}'
+    intent = f"'b-1', '{account}', 'USDT-FUTURES|BTCUSDT', 'reversal', '{details}', null, 'desk1'"
+    calls = [f"select set_config('tradetui.installation', '{installation}', false)"]
+    calls += [f"select tradetui.begin_intent({len(versions())}, {intent})"]
+    for state in states:
+        step = f"'b-1', 'b {state}', '{state}', '{{}}', null, null, 'desk1'"
+        calls.append(f"select tradetui.step_intent({len(versions())}, {step})")
+    database.sql("; ".join(calls), "bob")
+
+
+def test_journal_lists_what_every_machine_has_sent_and_who_began_and_ended_it(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("bob")
+    assert main(["store", "join"]) == 0
+    bob_begins(store_database, "sent")
+    use("anna")
+    begin_here("USDT-FUTURES|ETHUSDT")
+    assert main(["store", "join"]) == 0
+    capsys.readouterr()
+    assert main(["journal"]) == 3
+    text = capsys.readouterr().out
+    assert "Reverse BTCUSDT LONG · bob@desk1" in text and "Reverse BTCUSDT · anna@desk1" in text
+    assert main(["journal", "--json"]) == 3
+    intents = {intent["id"]: intent for intent in json.loads(capsys.readouterr().out)}
+    assert [event["by"] for event in intents["b-1"]["events"]] == ["bob@desk1", "bob@desk1"]
+    assert {event["by"] for event in intents["tt-1"]["events"]} == {"anna@desk1"}
+
+
+def test_journal_names_who_ended_the_intent_of_another_person(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    begin_here()
+    assert main(["store", "join"]) == 0
+    store_database.sql("""update tradetui.event set person = 'bob', machine = 'laptop'""")
+    end_here()
+    assert main(["store", "join"]) == 0
+    capsys.readouterr()
+    assert main(["journal"]) == 0
+    text = capsys.readouterr().out
+    assert "Reverse BTCUSDT · bob@laptop" in text and "settled by anna@desk1" in text
+
+
+def test_journal_says_that_it_lists_this_machine_alone_while_the_store_is_away(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("bob")
+    assert main(["store", "join"]) == 0
+    bob_begins(store_database, "withdrawn")
+    begin_here("USDT-FUTURES|ETHUSDT")
+    end_here()
+    use("bob", "nowhere")
+    capsys.readouterr()
+    assert main(["journal"]) == 3, "nobody knows whether all is settled"
+    captured = capsys.readouterr()
+    assert "tt-1" in captured.out and "b-1" not in captured.out
+    assert "the store cannot be reached" in captured.err and "Only what this machine's journal has" in captured.err
+
+
+def test_an_older_copy_of_the_store_is_named_by_doctor_and_status(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("bob")
+    assert main(["store", "join"]) == 0
+    bob_begins(store_database, "withdrawn")
+    assert main(["store", "join"]) == 0
+    assert checks(capsys)["store history"]["ok"]
+    assert main(["store", "status"]) == 0
+    store_database.sql(
+        "delete from tradetui.event; delete from tradetui.intent; update tradetui.account set version = 0"
+    )
+    history = checks(capsys)["store history"]
+    assert not history["ok"] and "lacks a step that this machine saw there at" in str(history["found"])
+    assert "press L in tradetui and accept the older copy" in str(history["remedy"])
+    assert main(["store", "status"]) == 3
+    assert "went back in time" in capsys.readouterr().out
+    assert main(["store", "status", "--json"]) == 3
+    assert "went back in time" in json.loads(capsys.readouterr().out)["accounts"][0]["older_copy"]
+    assert main(["store", "join"]) == 3
+    assert "press L in tradetui" in capsys.readouterr().err
+
+
+def test_an_admin_removes_the_lock_of_a_person_who_cannot(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    profile = open_privately(os.environ, Flags())
+    asyncio.run(lock_trading(profile, profile.account.name))
+    assert main(["store", "unlock", "anna"]) == 1
+    assert "GRANT tradetui_admin TO anna" in capsys.readouterr().err
+    use("olga")
+    assert main(["store", "unlock"]) == 2
+    assert main(["store", "unlock", "bob"]) == 1
+    captured = capsys.readouterr()
+    assert "bob has not locked trading" in captured.err and "an admin with tradetui store unlock anna" in captured.out
+    assert main(["store", "unlock", "anna"]) == 0
+    assert "The lock of anna on account 4100000001 is removed" in capsys.readouterr().out
+    assert store_database.sql("select * from tradetui.trading_lock") == []
+
+
 def test_what_another_machine_has_open_on_the_symbol_is_named_and_enters_later(
     use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:
     use("bob")
     assert main(["store", "join"]) == 0
-    account = open_privately(os.environ, Flags()).account.name
-    arguments = f"{len(versions())}, 'b-1', '{account}', 'USDT-FUTURES|BTCUSDT', 'reversal', '{{}}', null, 'desk1'"
-    [(installation,)] = store_database.sql("select installation from tradetui.machine")
-    as_installed = f"select set_config('tradetui.installation', '{installation}', false)"
-    store_database.sql(f"{as_installed}; select tradetui.begin_intent({arguments})", "bob")
+    bob_begins(store_database)
     use("anna")
     begin_here()
     capsys.readouterr()

@@ -174,6 +174,17 @@ async def test_a_lock_of_trading_stops_begin_and_sent_and_only_its_person_takes_
     await bob.step("b", "sent")
 
 
+async def test_only_an_admin_takes_the_lock_of_another_person_away(sit: Sit) -> None:
+    anna, bob, vera, olga = [await sit(f"{name}@desk") for name in ("anna", "bob", "vera", "olga")]
+    await anna.lock(True)
+    await bob.lock(True)
+    for session in (anna, bob, vera):
+        assert (await code_of(session.call("unlock_trading", ACCOUNT, "anna")))[0] == "TT003"
+    assert await olga.call("unlock_trading", ACCOUNT, "nora") == [{"removed": False}]
+    assert await olga.call("unlock_trading", ACCOUNT, "anna") == [{"removed": True}]
+    assert [lock["person"] for lock in (await anna.state())["locks"]] == ["bob"]
+
+
 async def test_a_viewer_reads_and_cannot_act(sit: Sit) -> None:
     anna, vera = await sit("anna@desk1"), await sit("vera@desk3")
     await anna.begin("a")

@@ -1,8 +1,9 @@
-"""`tradetui journal`: every intent of the account and its outcome."""
+"""`tradetui journal`: every intent of the account and its outcome, with a store those of all machines."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -10,18 +11,22 @@ from contextlib import closing
 from datetime import tzinfo
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
-from tradetui.commands.session.open_profile import open_privately
+from tradetui.commands.session.open_profile import OpenProfile, open_privately
+from tradetui.commands.session.store_checks import connected_store
+from tradetui.desk.intents.journal.account_store import OTHERS_LISTED, AccountStore
 from tradetui.desk.intents.journal.registered_journal import (
     JournalLocation,
     RegisteredJournal,
     accept_loss,
     existing_journal,
 )
+from tradetui.desk.intents.shared_account import BY
 from tradetui.desk.intents.states import ENDED, Intent, State
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
 from tradetui.wire.exchange_time import utc_moment
 
@@ -39,11 +44,23 @@ ACCEPTED = "Trading is locked now for every session of the account; L in tradetu
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the intents, newest first; exit code 3 while one is unsettled in any journal of the account."""
+    """Print the intents, newest first.
+
+    The exit code is 3 while one is unsettled in any journal of the account, and if the store does not say what others
+    have sent.
+    """
     profile = open_privately(os.environ, Flags.of(args))
     if args.accept_loss:
         return _accept_loss(profile.journal)
     intents, locked_elsewhere = _newest(profile.journal)
+    is_whole = True
+    if profile.loaded.profile.store is not None:
+        try:
+            intents = asyncio.run(_of_all_machines(profile, intents))
+        except (StoreAway, StoreRefused) as problem:
+            did = "cannot be reached" if isinstance(problem, StoreAway) else "refuses it"
+            say(f"tradetui: the store {did}: {problem}. Only what this machine's journal has is listed.")
+            is_whole = False
     output = stdout()
     if args.json:
         output.json_line([_as_json(intent) for intent in intents])
@@ -53,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
                 output.line(line)
         if not intents:
             say(_EMPTY if profile.account.known else _NOT_KNOWN)
-    is_settled = not locked_elsewhere and all(intent.state in ENDED for intent in intents)
+    is_settled = is_whole and not locked_elsewhere and all(intent.state in ENDED for intent in intents)
     return DONE if is_settled and (intents or profile.account.known) else ATTENTION
 
 
@@ -88,6 +105,24 @@ def _newest(location: JournalLocation) -> tuple[list[Intent], bool]:
         raise _unusable(location, problem) from None
 
 
+async def _of_all_machines(profile: OpenProfile, own: list[Intent]) -> list[Intent]:
+    """Return this machine's intents and those of the others, newest first; the owner of each step is who wrote it."""
+    async with connected_store(profile) as server:
+        store = AccountStore(server, profile.account.name, profile.machine)
+        in_store = {intent.id: intent for intent in await store.newest(len(own) + OTHERS_LISTED)}
+        named = [_with_writers(intent, in_store.pop(intent.id, None), str(store.writer)) for intent in own]
+    return sorted([*named, *in_store.values()], key=lambda intent: -intent.events[0].at_ms)
+
+
+def _with_writers(intent: Intent, in_store: Intent | None, own: str) -> Intent:
+    """Name the writer of each step of this machine's journal, as the store has it, else this machine."""
+    owners = {} if in_store is None else {event.chain: event.owner for event in in_store.events}
+    if in_store is not None:  # whose first step has an id of its own
+        owners[intent.events[0].chain] = in_store.events[0].owner
+    steps = (step._replace(owner=step.details.get(BY) or owners.get(step.chain, own)) for step in intent.events)
+    return intent._replace(events=tuple(steps))
+
+
 def _unusable(location: JournalLocation, problem: Exception) -> ConfigurationError:
     if not isinstance(problem, FileUnusable):
         return ConfigurationError(
@@ -105,14 +140,26 @@ def _as_json(intent: Intent) -> dict[str, object]:
         "kind": intent.kind,
         "lock": intent.scope,
         "state": str(intent.state),
-        "events": [{"state": str(event.state), "at": event.at_ms, **event.details} for event in intent.events],
+        "events": [
+            {
+                "state": str(event.state),
+                "at": event.at_ms,
+                **event.details,
+                **({BY: event.writer} if event.writer else {}),
+            }
+            for event in intent.events
+        ],
     }
 
 
 def _lines(intent: Intent, zone: tzinfo) -> Iterator[str]:
     at = zoned_text(utc_moment(intent.events[0].at_ms), zone)
     details = intent.details
-    yield f"{at}  {intent.state:<12} {intent.title}  {intent.end}  {intent.id}"
+    first, last = intent.events[0].writer, intent.events[-1].writer
+    by = f" · {first}" if first else ""
+    yield f"{at}  {intent.state:<12} {intent.title}{by}  {intent.end}  {intent.id}"
+    if last != first:
+        yield f"{'':{len(at)}}  {intent.state} by {last}"
     if details.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):
         yield f"{'':{len(at)}}  {details['next']}"
     elif intent.state not in ENDED:

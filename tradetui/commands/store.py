@@ -6,17 +6,19 @@ import argparse
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, say, stdout
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
+from tradetui.commands.session.store_checks import connected_store, older_copy
+from tradetui.desk.account.account_storage import ACCOUNTS_DIR
 from tradetui.desk.account.identity import normalised_address
-from tradetui.desk.intents.journal.account_store import AccountStore, StoreRefusal, Writer
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreLock, StoreRefusal, Writer
 from tradetui.desk.intents.journal.registered_journal import open_journal
-from tradetui.desk.intents.journal.store_mark import MARK_FILE
+from tradetui.desk.intents.journal.store_mark import MARK_FILE, OLDER_COPY_REMEDY
 from tradetui.desk.intents.shared_account import SharedAccount, may_only_view
 from tradetui.desk.intents.states import scope_name
 from tradetui.exchange.clock import SystemClock
@@ -25,9 +27,6 @@ from tradetui.profiles.load import Flags, load
 from tradetui.profiles.store_address import store_conninfo
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
-
-if TYPE_CHECKING:
-    from tradetui.storage.postgres.server import PostgresServer
 
 _STAY: Final = {
     StoreRefusal.ALREADY_OPEN: "Have it settled or released first: tradetui journal shows it.",
@@ -40,9 +39,11 @@ _START_AGAIN: Final = (
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what is named: `init`, `join`, `leave` or `status`."""
+    """Do what is named: `init`, `join`, `leave`, `status` or `unlock`."""
     if args.what == "init":
         return _init(args)
+    if args.what == "unlock" and not args.target:
+        raise ConfigurationError("whose lock?", key="unlock", remedy="Name the person: tradetui store unlock PERSON.")
     profile = open_privately(os.environ, Flags.of(args))
     if profile.loaded.profile.store is None:
         raise ConfigurationError(
@@ -61,12 +62,17 @@ def run(args: argparse.Namespace) -> int:
             key="uid",
             remedy="Set uid in the profile.",
         )
-    return asyncio.run(_join(profile) if args.what == "join" else _leave(profile))
+    match args.what:
+        case "join":
+            return asyncio.run(_join(profile))
+        case "leave":
+            return asyncio.run(_leave(profile))
+    return asyncio.run(_unlock(profile, args.target))
 
 
 def _init(args: argparse.Namespace) -> int:
     """Create the schema or bring it up to date, and print the grants that are still to be made."""
-    setting, location = args.conninfo, "the command line"
+    setting, location = args.target, "the command line"
     if setting is None:
         try:
             loaded = load(os.environ, Flags.of(args))
@@ -98,27 +104,13 @@ def _init(args: argparse.Namespace) -> int:
     return DONE
 
 
-@asynccontextmanager
-async def _connected(profile: OpenProfile) -> AsyncIterator[PostgresServer]:
-    """Connect to the profile's store; raises StoreAway if that fails."""
-    server = profile.store_server()
-    assert server is not None  # checked before
-    try:
-        await server.open()
-        if server.away_since is not None:
-            raise StoreAway(server.away_reason)
-        yield server
-    finally:
-        await server.aclose()
-
-
 async def _join(profile: OpenProfile) -> int:
     """Enter this machine, and what is open in its journal; then no session of the account sends without the store."""
     account, machine = profile.account, profile.machine
     address, share = normalised_address(account.base_url), profile.share_in_store
     mark_file = profile.journal.file.with_name(MARK_FILE)
     profile.make_installation()
-    async with _connected(profile) as server:
+    async with connected_store(profile) as server:
         await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
         store = AccountStore(server, account.name, machine)
         with closing(open_journal(profile.journal)) as journal:
@@ -156,7 +148,7 @@ async def _leave(profile: OpenProfile) -> int:
     mark_file = profile.journal.file.with_name(MARK_FILE)
     machines = []
     try:
-        async with _connected(profile) as server:
+        async with connected_store(profile) as server:
             writer = Writer(server.person, machine)
             [state] = await server.call("account_state", account.name, machine)
             await server.call("leave_account", account.name, machine)
@@ -183,17 +175,41 @@ def _name_others(machines: Sequence[dict[str, Any]], writer: Writer) -> None:
         stdout().line(f"Others on this account: {', '.join(others)}.")
 
 
+async def _unlock(profile: OpenProfile, person: str) -> int:
+    """Remove another person's lock on trading, as an admin of the store."""
+    account = profile.account
+    async with connected_store(profile) as server:
+        [unlocked] = await server.call("unlock_trading", account.name, person)
+        [state] = await server.call("account_state", account.name, None)
+    locks = [StoreLock(Writer(row["person"], row["machine"]), row["age_s"]) for row in state["locks"]]
+    if unlocked["removed"]:
+        stdout().line(
+            f"The lock of {person} on account {account.uid} is removed for all machines. The machine on which {person} "
+            "locked it stays locked until somebody presses L in tradetui there."
+        )
+    else:
+        say(f"tradetui: {person} has not locked trading on account {account.uid}; nothing was changed.")
+    for lock in locks:
+        stdout().line(str(lock))
+    return DONE if unlocked["removed"] else REFUSED
+
+
 async def _status(profile: OpenProfile, *, as_json: bool) -> int:
-    """Print server and schema, then each account: who is on it, what is open, and who has locked trading."""
-    async with _connected(profile) as server:
+    """Print server and schema, then each account: who is on it, what is open, who has locked trading, what is lost."""
+    async with connected_store(profile) as server:
         accounts = await server.call("accounts")
         states = [(await server.call("account_state", row["name"], None))[0] for row in accounts]
+        for account, state in zip(accounts, states, strict=True):
+            mark_file = profile.loaded.data_dir / ACCOUNTS_DIR / account["name"] / MARK_FILE
+            store = AccountStore(server, account["name"], profile.machine)
+            state["older_copy"] = await older_copy(store, state["version"], mark_file)
     output = stdout()
     version = f"{server.server_version // 10_000}.{server.server_version % 10_000}"
+    code = ATTENTION if any(state["older_copy"] for state in states) else DONE
     if as_json:
         rows = [account | state for account, state in zip(accounts, states, strict=True)]
         output.json_line({"version": version, "tls": server.tls, "role": server.role, "accounts": rows})
-        return DONE
+        return code
     output.line(
         f"PostgreSQL {version}, {server.tls or 'not encrypted'}, round trip {server.round_trip_s * 1000:.1f} ms, "
         f"{server.person} is {server.role or 'without a role'}"
@@ -211,6 +227,8 @@ async def _status(profile: OpenProfile, *, as_json: bool) -> int:
         for row in state["locks"]:
             who = Writer(row["person"], row["machine"])
             output.line(f"  trading locked for {row['age_s']:.0f} s by {who}")
+        if state["older_copy"]:
+            output.line(f"  {state['older_copy']} {OLDER_COPY_REMEDY}")
     if not accounts:
-        say("Nobody of yours is on an account yet: tradetui store join.")
-    return DONE
+        say("You have not joined an account yet: run tradetui store join.")
+    return code

@@ -1,15 +1,20 @@
-"""The checks of the store in `doctor`: server, version, TLS, role, schema, membership, round trip and clock."""
+"""The checks of the store in `doctor`: server, version, TLS, role, schema, membership, history, round trip, clock."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tradetui.commands.session.open_profile import OpenProfile
-from tradetui.desk.intents.journal.account_store import StoreRefusal
+from tradetui.desk.intents.journal.account_store import AccountStore, StoreRefusal
+from tradetui.desk.intents.journal.store_mark import MARK_FILE, OLDER_COPY, OLDER_COPY_REMEDY, OlderCopy, StoreMark
 from tradetui.exchange.clock import WARN_OFFSET_MS
-from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused, grant
 
 if TYPE_CHECKING:
     from tradetui.storage.postgres.server import PostgresServer
@@ -25,6 +30,31 @@ class StoreFinding:
     name: str
     finding: str
     remedy: str = ""
+
+
+@asynccontextmanager
+async def connected_store(profile: OpenProfile) -> AsyncIterator[PostgresServer]:
+    """Connect to the store that the profile names; raises StoreAway if that fails."""
+    server = profile.store_server()
+    assert server is not None  # checked before
+    try:
+        await server.open()
+        if server.away_since is not None:
+            raise StoreAway(server.away_reason)
+        yield server
+    finally:
+        await server.aclose()
+
+
+async def older_copy(store: AccountStore, version: int, mark_file: Path) -> str:
+    """Return that the store is an older copy of itself, and what it lacks; empty if it has all this machine saw."""
+    mark = StoreMark(mark_file, InlineDisk())
+    await mark.read()
+    try:
+        await mark.events_since(store, version)
+    except OlderCopy as problem:
+        return OLDER_COPY.format(problem)
+    return ""
 
 
 async def store_findings(profile: OpenProfile) -> list[StoreFinding]:
@@ -60,8 +90,12 @@ async def _findings(profile: OpenProfile, server: PostgresServer) -> list[StoreF
             _role(profile, server),
             _clock(offset_ms),
         ]
-        await server.call("account_state", profile.account.name, profile.machine)
-        return [*findings, StoreFinding("store account", f"{server.person}@{profile.machine} has joined it")]
+        store = AccountStore(server, profile.account.name, profile.machine)
+        state = await store.state()
+        findings.append(StoreFinding("store account", f"{store.writer} has joined it"))
+        older = await older_copy(store, state.version, profile.journal.file.with_name(MARK_FILE))
+        history = "it has everything that this machine saw there"
+        return [*findings, StoreFinding("store history", older or history, OLDER_COPY_REMEDY if older else "")]
     except StoreRefused as refusal:
         return [*findings, _refused(refusal, server)]
 
@@ -73,13 +107,14 @@ def _round_trip(version: str, round_trip_ms: float) -> StoreFinding:
 
 def _role(profile: OpenProfile, server: PostgresServer) -> StoreFinding:
     may_look_only = server.role == "viewer" and not profile.loaded.read_only
-    remedy = f'Ask the owner for GRANT tradetui_trader TO "{server.person}", or set mode to monitor.'
+    remedy = f'Ask the owner of the store to run {grant(server.person)}, or write mode = "monitor" into the profile.'
     return StoreFinding("store role", f"{server.person} is {server.role}", remedy if may_look_only else "")
 
 
 def _role_missing(server: PostgresServer) -> StoreFinding:
-    remedy = f'Ask the owner for GRANT tradetui_trader TO "{server.person}".'
-    return StoreFinding("store role", f"{server.person} has none", remedy)
+    return StoreFinding(
+        "store role", f"{server.person} has none", f"Ask the owner of the store to run {grant(server.person)}."
+    )
 
 
 def _clock(offset_ms: float) -> StoreFinding:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, TypeVar
 
-from tradetui.desk.intents.journal.account_store import AccountStore
+from tradetui.desk.intents.journal.account_store import OTHERS_LISTED, AccountStore
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import (
     LEFT_BEHIND_S,
@@ -364,7 +364,7 @@ class Intents:
         if self.shared is None:
             return own
         ids = {intent.id for intent in own}
-        others = [intent for intent in await self.shared.newest(len(own) + 50) if intent.id not in ids]
+        others = [intent for intent in await self.shared.newest(len(own) + OTHERS_LISTED) if intent.id not in ids]
         return sorted([*own, *others], key=lambda intent: -intent.events[0].at_ms)
 
     async def contradiction(self) -> str:

@@ -178,7 +178,7 @@ class StepWriters:
 
     def has_ended(self, event: Event) -> bool:
         """Whether the process that wrote a step has certainly ended; of another machine's nothing is known."""
-        if "@" in event.owner:  # a person at a machine, as the store names a writer
+        if event.writer:
             return False
         if event.boot and self._clock.boot and event.boot != self._clock.boot:
             return True  # no process outlives its boot, even if its number is in use again

@@ -584,7 +584,8 @@ def _sentence(problem: StoreAway | StoreRefused) -> str:
     if isinstance(problem, StoreAway):
         return f"The store did not answer ({problem.reason})."
     if problem.code == StoreRefusal.TRADING_LOCKED:
-        return f"Trading is locked by {_who(problem)}."
+        writer = Writer(str(problem.detail["person"]), str(problem.detail["machine"]))
+        return str(StoreLock(writer, float(problem.detail["age_s"])))
     if problem.code == StoreRefusal.ANOTHER_FOLLOWS:
         return f"It is looked after by {_who(problem)}."
     return f"The store refuses it: {problem}."

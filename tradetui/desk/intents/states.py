@@ -116,6 +116,11 @@ class Event(NamedTuple):
     owner: str = ""
     chain: str = ""
 
+    @property
+    def writer(self) -> str:
+        """The person and machine that wrote it, as the store names them; empty for a process of this machine."""
+        return self.owner if "@" in self.owner else ""
+
 
 class Intent(NamedTuple):
     """An intent with every step so far. Secret fields are stored as `***`."""

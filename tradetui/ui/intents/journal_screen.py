@@ -269,8 +269,7 @@ class OlderStoreDialog(LossDialog):
 
 def _title_of(intent: Intent) -> str:
     """Return what was sent, and by whom if that was on another machine."""
-    writer = intent.events[0].owner
-    return f"{intent.title} · {writer}" if "@" in writer else intent.title
+    return " · ".join(filter(None, (intent.title, intent.events[0].writer)))
 
 
 def _end_of(intent: Intent) -> str:
@@ -422,7 +421,7 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     yield line("account", intent.account)
     for event in intent.events:
         yield Content("")
-        by = f" · {event.owner}" if "@" in event.owner else ""
+        by = f" · {event.writer}" if event.writer else ""
         yield line(str(event.state), f"{_moment(event.at_ms, zone)}{by}", "bold")
         for name, value in event.details.items():
             if name != "title":

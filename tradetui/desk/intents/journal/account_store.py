@@ -20,6 +20,9 @@ _STATE_DEADLINE_S: Final = 1.2
 
 _Row = Mapping[str, Any]
 
+OTHERS_LISTED: Final = 50
+"""How many intents of other machines a list shows at least."""
+
 
 class StoreRefusal(StrEnum):
     """Codes of `StoreRefused`, with what its detail holds."""
@@ -79,7 +82,11 @@ class StoreLock(NamedTuple):
     age_s: float
 
     def __str__(self) -> str:
-        return f"{self.writer} locked trading {since(self.age_s)}; only {self.writer.person} can unlock it."
+        person = self.writer.person
+        return (
+            f"{self.writer} locked trading {since(self.age_s)}; only {person} can unlock it, "
+            f"or an admin with tradetui store unlock {person}."
+        )
 
 
 def since(age_s: float) -> str:

@@ -435,6 +435,25 @@ begin
     return query select * from locks_of(p_account);
 end $$;
 
+-- An admin removes the lock of a person who cannot do it; `removed` is false if that person has none.
+create function unlock_trading(p_schema int, p_account text, p_person text, out removed boolean)
+    language plpgsql security definer set search_path = tradetui, pg_temp
+as $$
+begin
+    perform check_schema(p_schema);
+    if role_of_caller() is distinct from 'admin' then
+        perform refuse('TT003', format('%s may not remove the lock of another person; the owner of the store runs '
+            'GRANT tradetui_admin TO %I', session_user, session_user));
+    end if;
+    perform hold_account(p_account);
+    delete from trading_lock l where l.account = p_account and l.person = p_person;
+    removed := found;
+    if removed then
+        perform next_number(p_account);
+        perform pg_notify('tradetui', p_account);
+    end if;
+end $$;
+
 create function account_state(p_schema int, p_account text, p_machine text, out version bigint,
     out now_epoch_s double precision, out open jsonb, out locks jsonb, out machines jsonb, out role text)
     language plpgsql security definer set search_path = tradetui, pg_temp
@@ -519,5 +538,5 @@ begin
 end $$;
 
 grant execute on function hello, join_account, leave_account, account_state, read_intent, newest_intents, events_after,
-    accounts to tradetui_viewer;
+    accounts, unlock_trading to tradetui_viewer;
 grant execute on function begin_intent, step_intent, adopt_intent, take_over, lock_trading to tradetui_trader;
