@@ -28,7 +28,7 @@ from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.load import Flags, load
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.postgres.errors import StoreAway
-from tradetui.storage.postgres.schema import first_line, versions
+from tradetui.storage.postgres.schema import libpq_reason, versions
 from tradetui.wire.product_types import ProductType
 
 Use = Callable[..., None]
@@ -154,7 +154,6 @@ def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: py
 @pytest.mark.parametrize(
     ("problem", "remedy"),
     [
-        ('FATAL:  password authentication failed for user "anna"', "~/.pgpass (mode 0600)"),
         ('root certificate file "/root.crt" does not exist\nEither provide the file or …', "sslrootcert=FILE"),
         ("SSL error: certificate verify failed", "sslrootcert=FILE"),
         ('server certificate for "desk.example" does not match host name "192.0.2.2"', "hostaddr=ADDRESS"),
@@ -166,8 +165,55 @@ def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: py
     ],
 )
 def test_why_the_server_cannot_be_reached_comes_with_what_to_do(problem: str, remedy: str) -> None:
-    sentence = first_line(psycopg.OperationalError(problem))
+    sentence = libpq_reason(psycopg.OperationalError(problem))
     assert sentence.startswith(f"{problem.splitlines()[0]}; ") and remedy in sentence
+
+
+@pytest.mark.parametrize(
+    ("password", "remedy"),
+    [
+        (None, "write the line HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass"),
+        ("wrong", "correct the password in ~/.pgpass"),
+        ("secret", None),
+    ],
+)
+def test_a_server_that_wants_a_password_is_answered_with_where_to_write_it(
+    use: Use,
+    store_database: StoreDatabase,
+    password: str | None,
+    remedy: str | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster, database = store_database.cluster, store_database.name
+    hba = cluster.directory / "data" / "pg_hba.conf"
+    hba.write_text(f"host {database} all 127.0.0.1/32 scram-sha-256\n" + hba.read_text())
+    cluster.run("pg_ctl", "-D", hba.parent, "reload")
+    store_database.sql("alter role anna password 'secret'")
+    use("anna")
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui" / "config.toml"
+    config.write_text(config.read_text().replace(f"host={cluster.directory}", "host=127.0.0.1"))
+    if password is not None:
+        passwords = Path(os.environ["HOME"]) / ".pgpass"
+        passwords.write_text(f"127.0.0.1:{cluster.port}:{database}:anna:{password}\n")
+        passwords.chmod(0o600)
+    assert main(["store", "join"]) == (0 if remedy is None else 1)
+    if remedy is None:
+        assert checks(capsys)["store"]["ok"]
+        return
+    assert remedy in capsys.readouterr().err
+    assert remedy.lower() in str(checks(capsys)["store"]["remedy"]).lower()
+    assert remedy in asyncio.run(trouble_of_a_session())
+    assert main(["store", "init"]) == 1
+    assert remedy in capsys.readouterr().err
+
+
+def test_of_several_addresses_the_last_ones_answer_is_said() -> None:
+    problem = psycopg.OperationalError(
+        "Multiple connection attempts failed. All failures were:\n"
+        "- host: 'localhost', port: '5432', hostaddr: '::1': connection failed: Connection refused\n"
+        "- host: 'localhost', port: '5432', hostaddr: '127.0.0.1': connection failed: fe_sendauth: no password supplied"
+    )
+    assert libpq_reason(problem).startswith("fe_sendauth: no password supplied; write the line")
 
 
 def test_an_empty_setting_is_called_empty(capsys: pytest.CaptureFixture[str]) -> None:

@@ -350,6 +350,7 @@ class MemoryConnection:
     def __init__(self, server: MemoryServer, person: str, clock: Clock, link: Link) -> None:
         self.person = person
         self.away_since: float | None = None
+        self.away_reason = ""
         self.on_change: Callable[[str], None] | None = None
         self._server = server
         self._clock = clock
@@ -405,7 +406,7 @@ class MemoryConnection:
     def lose(self, reason: str) -> None:
         """Be away until it has found the server again."""
         if self.away_since is None and not self._is_closed:
-            self.away_since = self._clock.monotonic()
+            self.away_since, self.away_reason = self._clock.monotonic(), reason
             self._report("")
             asyncio.get_running_loop().call_later(0.2, self._reconnect, 0.2)
 
@@ -416,7 +417,7 @@ class MemoryConnection:
             wait_s = min(waited_s * 2, LONGEST_WAIT_S)
             asyncio.get_running_loop().call_later(wait_s, self._reconnect, wait_s)
             return
-        self.away_since = None
+        self.away_since, self.away_reason = None, ""
         self._report("")
 
     def hear_of_change(self, account: str) -> None:

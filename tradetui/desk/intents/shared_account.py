@@ -137,7 +137,8 @@ class SharedAccount:
         if self.went_back:
             return f"{OLDER_COPY.format(self.went_back)} Nothing is sent. {OLDER_COPY_REMEDY}"
         if self.away_s is not None:
-            return f"The store has been away for {self.away_s:.0f} s: nothing new can be sent until it is back."
+            away = f"The store has been away for {self.away_s:.0f} s"
+            return f"{away}: nothing new can be sent until it is back. The reason: {self.store.away_reason}."
         if self.refusal:
             return f"The store refuses this session: {self.refusal}."
         if self.may_only_view:

@@ -18,7 +18,8 @@ _NO_SCHEMA: Final = frozenset({"3F000", "42883"})
 _SERVERS_OWN_FAULTS: Final = ("08", "25", "40", "53", "55", "57", "58", "XX")
 """Classes of SQLSTATE that tell of the server's state and not of the call."""
 _REMEDIES: Final = {
-    "password": "write the password to ~/.pgpass (mode 0600)",
+    "no password supplied": "write the line HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass (mode 0600)",
+    "password authentication failed": "correct the password in ~/.pgpass, or the user in store",
     "root certificate file": "write sslrootcert=FILE into store, with the certificate that signed the server's",
     "certificate verify failed": "write sslrootcert=FILE into store, with the certificate that signed the server's",
     "does not match host name": "write host=NAME into store as the certificate names it, and its hostaddr=ADDRESS",
@@ -116,7 +117,7 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
 
     `person` is who called a function of the schema; empty while the schema is set up.
     """
-    code, message = problem.sqlstate, problem.diag.message_primary or first_line(problem)
+    code, message = problem.sqlstate, problem.diag.message_primary or libpq_reason(problem)
     if code is None or code.startswith(_SERVERS_OWN_FAULTS):
         return StoreAway(message)
     if code == _PERMISSION_DENIED:
@@ -131,8 +132,10 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
     return StoreRefused(code, message, json.loads(detail) if code.startswith("TT") else {"detail": detail})
 
 
-def first_line(problem: psycopg.Error) -> str:
-    """Return what libpq says first, with the remedy where it is known."""
-    line, _, _ = str(problem).strip().partition("\n")
-    remedy = next((remedy for part, remedy in _REMEDIES.items() if part in line), "")
-    return f"{line}; {remedy}" if remedy else line
+def libpq_reason(problem: psycopg.Error) -> str:
+    """Return what libpq says of its last attempt to connect, with the remedy where it is known."""
+    first, *later = str(problem).strip().split("\n")
+    attempts = [line for line in later if line.startswith("- host:")]  # if the name has several addresses
+    reason = (attempts[-1] if attempts else first).rpartition("connection failed: ")[2]
+    remedy = next((remedy for part, remedy in _REMEDIES.items() if part in reason), "")
+    return f"{reason}; {remedy}" if remedy else reason

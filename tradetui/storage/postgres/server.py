@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
-from tradetui.storage.postgres.schema import first_line, named_error, versions
+from tradetui.storage.postgres.schema import libpq_reason, named_error, versions
 
 _log = logging.getLogger(__name__)
 
@@ -221,7 +221,7 @@ class PostgresServer:
         except BaseException as problem:
             _close(*opened)
             if isinstance(problem, psycopg.Error):
-                raise StoreAway(first_line(problem)) from None
+                raise StoreAway(libpq_reason(problem)) from None
             raise
 
     def _hear(self, connections: _Connections) -> None:
@@ -232,7 +232,7 @@ class PostgresServer:
             while (notice := connections.notices.pgconn.notifies()) is not None:
                 accounts[notice.extra.decode()] = True
         except psycopg.Error as problem:
-            self._lose(first_line(problem))
+            self._lose(libpq_reason(problem))
             return
         for account in accounts:
             self._report(account)

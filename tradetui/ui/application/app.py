@@ -429,7 +429,9 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     async def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
         question = f"Unlock trading on {desk.settings.environment} {intents.account_tag or desk.settings.name}?"
-        if intents.shared is not None and (others := intents.shared.locks_of_others):
+        if intents.may_only_view:
+            question = f"You may only view the account, and you remove only the lock of this machine. {question}"
+        elif intents.shared is not None and (others := intents.shared.locks_of_others):
             question = f"{' '.join(map(str, others))} You remove only your own lock. {question}"
         action = " · ".join(filter(None, ("Unlock", intents.account_tag)))
         if await self.push_screen_wait(CONFIRM_DIALOG("Unlock trading", question, action)):

@@ -127,6 +127,7 @@ class StoreConnection(Protocol):
     """A session's way to the store's functions, as `PostgresServer` documents it."""
 
     away_since: float | None
+    away_reason: str
     on_change: Callable[[str], None] | None
     person: str
 
@@ -163,6 +164,11 @@ class AccountStore:
     def _changed(self, account: str) -> None:
         if self.on_change is not None and account in ("", self._account):
             self.on_change()
+
+    @property
+    def away_reason(self) -> str:
+        """Why it does not answer, as a clause; empty while it answers."""
+        return self._connection.away_reason
 
     async def open(self) -> None:
         """Connect; if that fails, it is tried again until `aclose`."""
