@@ -182,12 +182,15 @@ def _preview_options(preview: argparse.ArgumentParser) -> None:
 def _store_options(store: argparse.ArgumentParser) -> None:
     store.add_argument(
         "what",
-        choices=("init", "join", "leave", "status", "unlock"),
+        choices=("init", "join", "leave", "status", "unlock", "remove"),
         metavar="ACTION",
-        help="init, join, leave, status or unlock; see tradetui help machines",
+        help="init, join, leave, status, unlock or remove; see tradetui help machines",
     )
-    target = "with init: the database, as in the setting store; the profile's if left out. With unlock: whose lock"
-    store.add_argument("target", nargs="?", metavar="CONNINFO|PERSON", help=target)
+    target = (
+        "with init: the database, as in the setting store; the profile's if left out. "
+        "With unlock: the person who has locked trading. With remove: PERSON@MACHINE"
+    )
+    store.add_argument("target", nargs="?", metavar="TARGET", help=target)
     store.add_argument("--json", action="store_true", help=f"with status: {_JSON_HELP}")
 
 

@@ -435,6 +435,22 @@ def test_an_admin_removes_the_lock_of_a_person_who_cannot(
     assert store_database.sql("select * from tradetui.trading_lock") == []
 
 
+def test_an_admin_removes_a_machine_that_is_lost(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    assert main(["store", "remove", "anna@desk1"]) == 1
+    assert "GRANT tradetui_admin TO anna" in capsys.readouterr().err
+    use("olga")
+    assert main(["store", "remove", "anna"]) == 2
+    assert main(["store", "remove", "anna@desk2"]) == 1
+    assert "anna@desk2 has not joined account 4100000001" in capsys.readouterr().err
+    assert main(["store", "remove", "anna@desk1"]) == 0
+    assert "anna@desk1 is removed from account 4100000001." in capsys.readouterr().out
+    use("anna")
+    assert main(["store", "status"]) == 0
+    assert "You have not joined an account yet" in capsys.readouterr().err
+
+
 def test_what_another_machine_has_open_on_the_symbol_is_named_and_enters_later(
     use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:

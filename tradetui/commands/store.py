@@ -39,11 +39,14 @@ _START_AGAIN: Final = (
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what is named: `init`, `join`, `leave`, `status` or `unlock`."""
+    """Do what is named: `init`, `join`, `leave`, `status`, `unlock` or `remove`."""
     if args.what == "init":
         return _init(args)
     if args.what == "unlock" and not args.target:
         raise ConfigurationError("whose lock?", key="unlock", remedy="Name the person: tradetui store unlock PERSON.")
+    if args.what == "remove" and "@" not in (args.target or ""):
+        remedy = "Name it as store status does: tradetui store remove PERSON@MACHINE."
+        raise ConfigurationError("which machine?", key="remove", remedy=remedy)
     profile = open_privately(os.environ, Flags.of(args))
     if profile.loaded.profile.store is None:
         raise ConfigurationError(
@@ -67,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
             return asyncio.run(_join(profile))
         case "leave":
             return asyncio.run(_leave(profile))
+        case "remove":
+            return asyncio.run(_remove(profile, args.target))
     return asyncio.run(_unlock(profile, args.target))
 
 
@@ -192,6 +197,22 @@ async def _unlock(profile: OpenProfile, person: str) -> int:
     for lock in locks:
         stdout().line(str(lock))
     return DONE if unlocked["removed"] else REFUSED
+
+
+async def _remove(profile: OpenProfile, writer: str) -> int:
+    """Remove a machine that is lost, as an admin of the store."""
+    account = profile.account
+    person, _, machine = writer.rpartition("@")
+    async with connected_store(profile) as server:
+        [answer] = await server.call("remove_machine", account.name, person, machine)
+    if not answer["removed"]:
+        say(f"tradetui: {writer} has not joined account {account.uid}; nothing was changed.")
+        return REFUSED
+    stdout().line(
+        f"{writer} is removed from account {account.uid}. "
+        "A symbol that it left locked is free once another machine has settled it."
+    )
+    return DONE
 
 
 async def _status(profile: OpenProfile, *, as_json: bool) -> int:

@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from tests.ui.fixtures.app_on_sandbox import EVERY_ACCOUNT, AppOnFewRows, newest_message
+from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.trading.account_totals import Totals
@@ -312,6 +313,8 @@ async def test_help_is_narrowed_by_typing_left_by_escape_and_explains_the_header
         explained = {label for label, _ in HEADER_FIGURES}
         worth = worth_of(stage.desk.totals(), today_of(stage.desk.today()))
         link = link_of(stage.desk.client.connection_status, stage.desk.health.state, is_halved=False)
+        badges = {badge for access in Access for badge in access.split(" · ")}
+        assert all(any(badge in label for label in explained) for badge in badges), "whatever a session may do"
         labels = {figure.parts[0][0].strip() for figure in (*worth, *link[1:])}
         assert labels | set(Alarm) <= explained, "every figure and every alarm of the header is explained"
         for has_single in (True, False):

@@ -435,16 +435,35 @@ begin
     return query select * from locks_of(p_account);
 end $$;
 
+create function check_admin(p_schema int) returns void language plpgsql
+    set search_path = tradetui, pg_temp
+as $$
+begin
+    perform check_schema(p_schema);
+    if role_of_caller() is distinct from 'admin' then
+        perform refuse('TT003', format('%s may not do this for others; the owner of the store runs '
+            'GRANT tradetui_admin TO %I', session_user, session_user));
+    end if;
+end $$;
+
+-- An admin removes a machine that is lost; `removed` is false if it has not joined. What it left open stays open.
+create function remove_machine(p_schema int, p_account text, p_person text, p_machine text, out removed boolean)
+    language plpgsql security definer set search_path = tradetui, pg_temp
+as $$
+begin
+    perform check_admin(p_schema);
+    perform hold_account(p_account);
+    delete from machine m where m.account = p_account and m.person = p_person and m.name = p_machine;
+    removed := found;
+    perform pg_notify('tradetui', p_account);
+end $$;
+
 -- An admin removes the lock of a person who cannot do it; `removed` is false if that person has none.
 create function unlock_trading(p_schema int, p_account text, p_person text, out removed boolean)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
-    perform check_schema(p_schema);
-    if role_of_caller() is distinct from 'admin' then
-        perform refuse('TT003', format('%s may not remove the lock of another person; the owner of the store runs '
-            'GRANT tradetui_admin TO %I', session_user, session_user));
-    end if;
+    perform check_admin(p_schema);
     perform hold_account(p_account);
     delete from trading_lock l where l.account = p_account and l.person = p_person;
     removed := found;
@@ -538,5 +557,5 @@ begin
 end $$;
 
 grant execute on function hello, join_account, leave_account, account_state, read_intent, newest_intents, events_after,
-    accounts, unlock_trading to tradetui_viewer;
+    accounts, remove_machine, unlock_trading to tradetui_viewer;
 grant execute on function begin_intent, step_intent, adopt_intent, take_over, lock_trading to tradetui_trader;
