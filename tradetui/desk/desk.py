@@ -23,7 +23,7 @@ from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FilledOrders, FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.orders import AccountsReader, EquitySampler, OrdersReader
-from tradetui.desk.feeds.polling.feed import HIDDEN_FACTOR, CallCounts, Feed, Reader, Scheduler, Snapshot
+from tradetui.desk.feeds.polling.feed import HIDDEN_FACTOR, Feed, Reader, Scheduler, Snapshot
 from tradetui.desk.feeds.polling.session_health import Health, health_of
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import StopViews, TriggersReader
@@ -118,13 +118,8 @@ class Desk:
         self._stop_views = StopViews(self.market.mark_of)
         bills_reader = BillsReader(polling, bill_histories, closed_positions)
         self.bills = Feed("bills", bills_reader, BILLS_EVERY_S, clock)
-        link = client.connection_status
-        self.scheduler = Scheduler(
-            (*feeds, *self.market.feeds, self.bills),
-            random,
-            first=POSITIONS.name,
-            count_calls=lambda: CallCounts(link.good_replies, link.failed_calls),
-        )
+        polled = (*feeds, *self.market.feeds, self.bills)
+        self.scheduler = Scheduler(polled, random, client.connection_status, first=POSITIONS.name)
 
         # Two sessions may share a random seed, but must not share an owner name.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.positions import StopState
+from tradetui.trading.positions import PositionMarket, StopState
 from tradetui.trading.trigger_orders import stops_of_leg
 
 if TYPE_CHECKING:
@@ -19,26 +19,15 @@ if TYPE_CHECKING:
     from tradetui.wire.models.futures import TriggerOrder
 
 
-class NearestStop(NamedTuple):
-    """The stop of a position: the price that fires first, None without one or if it only trails.
-
-    `part` is the fraction of the position that all its stops close, None if they close all of it, or none waits.
-    """
-
-    state: StopState
-    price: Decimal | None = None
-    part: Decimal | None = None
-
-
-def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestStop:
-    """Return the stop-loss of a position that fires first, and the fraction that all its stops close."""
+def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> PositionMarket:
+    """Return the figures of a position's waiting stops; those of its market are left out."""
     of_symbol = (stop for stop in stops if stop.symbol.upper() == position.symbol)
     waiting = stops_of_leg(of_symbol, position.leg, position.mode, position.stop_loss)
     nearest, stopped = waiting.nearest, waiting.stopped_size(position.size)
     if nearest is None and not waiting.trailing:
-        return NearestStop(StopState.NONE)
+        return PositionMarket(StopState.NONE)
     part = stopped / position.size if stopped < position.size else None
-    return NearestStop(StopState.TRAILING if nearest is None else StopState.WAITING, nearest and nearest.price, part)
+    return PositionMarket(StopState.TRAILING if nearest is None else StopState.WAITING, nearest and nearest.price, part)
 
 
 def value_of(position: Position) -> Decimal | None:

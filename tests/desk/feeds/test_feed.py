@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -14,7 +15,6 @@ from tests.desk.fixtures.scripted_exchange import Clock
 from tradetui.desk.feeds.polling.feed import (
     HEAD_START_S,
     SHOWING_S,
-    CallCounts,
     Feed,
     Freshness,
     Reading,
@@ -23,6 +23,7 @@ from tradetui.desk.feeds.polling.feed import (
 )
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -174,8 +175,8 @@ class Refusing:
         self.error: Exception | None = None
         self.began: list[float] = []
         self.feeds = [Feed(name, self, interval, LoopClock(0)) for name, interval in intervals.items()]
-        self.good = self.failed = 0
-        self.scheduler = Scheduler(self.feeds, Random(7), count_calls=lambda: CallCounts(self.good, self.failed))
+        self.link = SimpleNamespace(good_replies=0, failed_calls=0)
+        self.scheduler = Scheduler(self.feeds, Random(7), cast(ConnectionStatus, self.link))
         self.under_way = self.most_at_once = 0
 
     async def read(self) -> Reading[Row]:
@@ -185,10 +186,10 @@ class Refusing:
         await asyncio.sleep(0.2)
         self.under_way -= 1
         if self.error is not None:
-            self.failed += 1
+            self.link.failed_calls += 1
             await asyncio.sleep(0)  # a reader waits for its other calls before it fails
             raise self.error
-        self.good += 1
+        self.link.good_replies += 1
         return Reading(rows("a=1"))
 
     async def count(self, seconds: float) -> int:
@@ -270,23 +271,38 @@ async def test_after_an_outage_every_feed_is_read_at_the_first_answer() -> None:
 async def test_one_feed_that_is_refused_slows_no_other() -> None:
     others = Refusing({"positions": 2.0, "orders": 2.0})
     alone = Script()
-    alone.answer = lambda: Busy("no", code="45001")
+
+    def refuse() -> Busy:
+        others.link.failed_calls += 1
+        return Busy("no", code="45001")
+
+    alone.answer = refuse
     refused = Feed("triggers", alone, 2.0, LoopClock(0))
-    running = Scheduler((*others.feeds, refused), Random(7), count_calls=lambda: CallCounts(others.good, alone.reads))
+    running = Scheduler((*others.feeds, refused), Random(7), cast(ConnectionStatus, others.link))
     running.start()
     assert await others.count(60) >= 58
     assert alone.reads <= 12
     await running.stop()
 
 
-def counts_of(scripts: Sequence[Script]) -> CallCounts:
-    good = sum(script.good for script in scripts)
-    return CallCounts(good, sum(script.reads for script in scripts) - good)
+class ScriptedLink:
+    """Counts the calls of scripts, each of whose reads is one."""
+
+    def __init__(self, scripts: Sequence[Script]) -> None:
+        self._scripts = scripts
+
+    @property
+    def good_replies(self) -> int:
+        return sum(script.good for script in self._scripts)
+
+    @property
+    def failed_calls(self) -> int:
+        return sum(script.reads - script.good for script in self._scripts)
 
 
 def scheduler(*feeds: Feed[Row], first: str | None = None) -> Scheduler:
-    scripts = [cast(Script, feed.reader) for feed in feeds]
-    return Scheduler(feeds, Random(7), first, count_calls=lambda: counts_of(scripts))
+    link = ScriptedLink([cast(Script, feed.reader) for feed in feeds])
+    return Scheduler(feeds, Random(7), cast(ConnectionStatus, link), first)
 
 
 @pytest.mark.looptime

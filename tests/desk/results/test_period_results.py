@@ -242,7 +242,7 @@ async def test_the_reader_books_what_waits_first_and_reads_the_newest_trips() ->
     reader = ResultsReader(archive, InlineDisk())
     query = PeriodQuery(Period(None, TODAY), NOON, (USDT,))
     assert (await reader.period(query)).total.sums.gross == 3
-    assert [line.row.trip.gross for line in await reader.trips(query, 2)] == [2, 1]
+    assert [line.trip.gross for line in await reader.trips(query, 2)] == [2, 1]
     assert len(await reader.trips(query, 9)) == 3
 
 

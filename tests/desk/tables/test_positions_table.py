@@ -150,10 +150,10 @@ def test_the_nearest_stop_is_the_one_of_the_leg_that_fires_first() -> None:
         stop_of("ETHUSDT", "86900", side="sell"),
         stop_of("BTCUSDT", "80000", "pos_profit", side="sell"),
     ]
-    assert nearest_stop(BTC, waiting) == (StopState.WAITING, Decimal(87_000), None)
-    assert nearest_stop(replace(BTC, leg=LONG), waiting) == (StopState.WAITING, Decimal(86_000), None)
-    assert nearest_stop(SOL, waiting) == (StopState.NONE, None, None)
-    assert nearest_stop(replace(SOL, stop_loss=Decimal(120)), waiting) == (StopState.WAITING, Decimal(120), None)
+    assert nearest_stop(BTC, waiting)[:3] == (StopState.WAITING, Decimal(87_000), None)
+    assert nearest_stop(replace(BTC, leg=LONG), waiting)[:3] == (StopState.WAITING, Decimal(86_000), None)
+    assert nearest_stop(SOL, waiting)[:3] == (StopState.NONE, None, None)
+    assert nearest_stop(replace(SOL, stop_loss=Decimal(120)), waiting)[:3] == (StopState.WAITING, Decimal(120), None)
     trailing = [stop_of("SOLUSDT", "150", "moving_plan")]
     assert nearest_stop(SOL, trailing)[:2] == (StopState.TRAILING, None)
 
@@ -173,7 +173,7 @@ def test_stops_that_close_only_a_part_say_which_and_warn(
     sizes: tuple[str, ...], plan_type: str, text: str, short: str, tone: Tone
 ) -> None:
     waiting = [stop_of("SOLUSDT", "120.0", plan_type).model_copy(update={"size": Decimal(size or 0)}) for size in sizes]
-    state, price, part = nearest_stop(SOL, waiting)
+    state, price, part = nearest_stop(SOL, waiting)[:3]
     position = replace(SOL, market=PositionMarket(stop_state=state, stop=price, stop_part=part))
     stop = next(column for column in POSITIONS.columns if column.id == "stop")
     assert stop.cell(position, FORMAT) == (text, tone)
@@ -183,13 +183,13 @@ def test_stops_that_close_only_a_part_say_which_and_warn(
 def test_a_stop_that_the_position_names_counts_for_all_of_it_unless_an_order_has_its_price() -> None:
     part = stop_of("SOLUSDT", "120", "loss_plan").model_copy(update={"size": Decimal("20.13")})
     named = replace(SOL, stop_loss=Decimal(120))
-    assert nearest_stop(named, []) == (StopState.WAITING, Decimal(120), None)
+    assert nearest_stop(named, [])[:3] == (StopState.WAITING, Decimal(120), None)
     for waiting in ([part], [part, part]):
-        assert nearest_stop(named, waiting) == (StopState.WAITING, Decimal(120), Decimal("0.1")), "each order once"
+        assert nearest_stop(named, waiting)[:3] == (StopState.WAITING, Decimal(120), Decimal("0.1")), "each order once"
 
 
 def test_a_trigger_of_a_kind_nobody_knows_is_no_stop() -> None:
-    assert nearest_stop(SOL, [stop_of("SOLUSDT", "150", "other_plan")]) == (StopState.NONE, None, None)
+    assert nearest_stop(SOL, [stop_of("SOLUSDT", "150", "other_plan")])[:3] == (StopState.NONE, None, None)
 
 
 def test_a_stop_of_one_way_mode_closes_the_leg_its_side_goes_against() -> None:
@@ -197,7 +197,7 @@ def test_a_stop_of_one_way_mode_closes_the_leg_its_side_goes_against() -> None:
     sells = stop_of("SOLUSDT", "120", side="sell").model_copy(update=one_way)
     net = replace(SOL, mode=PositionMode.ONE_WAY)
     assert nearest_stop(net, [sells])[:2] == (StopState.WAITING, Decimal(120))
-    assert nearest_stop(replace(net, leg=SHORT), [sells]) == (StopState.NONE, None, None)
+    assert nearest_stop(replace(net, leg=SHORT), [sells])[:3] == (StopState.NONE, None, None)
 
 
 def test_sorted_by_stop_what_has_none_stands_together_at_the_end() -> None:

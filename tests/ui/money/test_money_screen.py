@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, AppOnMonthOfFills, AppOnSandbox
+from tradetui.desk.archive.trip_queries import TripRow
 from tradetui.desk.results.period_query import PeriodChoice
-from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.money import result_panel
 from tradetui.ui.money.money_panels import MoneyPanel
@@ -87,10 +87,10 @@ async def test_periods_groups_months_and_charts_follow_their_keys_and_what_they_
         assert isinstance(trips, TripsScreen)
         assert trips.table.rows.count > 5
         trip_line = trips.table.cursor.record
-        assert isinstance(trip_line, TripLine)
+        assert isinstance(trip_line, TripRow)
         await pilot.press("enter")
         await settled(pilot)
-        assert history_of(stage).table.rows.count == trip_line.row.trip.fill_count
+        assert history_of(stage).table.rows.count == trip_line.trip.fill_count
         await pilot.press("escape", "escape", "escape")
         assert is_on(stage, stage.app.main)
 

@@ -28,8 +28,9 @@ _ROUNDED_TO: Final = Decimal("0.00000001")
 class TripRow(NamedTuple):
     """A round trip of a symbol; `funding` is in the trip's coin, None if it is not known.
 
-    `net_difference` is the exchange's net result of the position minus `net`; None if it reports none. For a trip that
-    `is_open` all figures are those so far.
+    `net_difference` is the exchange's net result of the position minus `net`; None if it reports none. `held_at` is the
+    time (Unix ms) at which an open trip was still held; None if it has ended. All figures of an open one are those so
+    far. `opened_by` and `closed_by` are the origins of its opening and closing, None if they are not known.
     """
 
     product_type: ProductType
@@ -38,7 +39,35 @@ class TripRow(NamedTuple):
     trip: Trip
     funding: Decimal | None = None
     net_difference: Decimal | None = None
-    is_open: bool = False
+    held_at: int | None = None
+    opened_by: TripOrigin | None = None
+    closed_by: TripOrigin | None = None
+
+    @property
+    def row_id(self) -> str:
+        """The leg, its times and the order that closed it."""
+        trip = self.trip
+        return f"{self.product_type}|{self.symbol}|{self.leg}|{trip.opened_ms}|{trip.last_ms}|{trip.closed_by}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.held_at is not None
+
+    @property
+    def closed_ms(self) -> int | None:
+        """When it was closed (Unix ms); None while it is open."""
+        return None if self.is_open else self.trip.last_ms
+
+    @property
+    def held_ms(self) -> int | None:
+        """How long it was or is held; None if its start is not known."""
+        until = self.trip.last_ms if self.held_at is None else self.held_at
+        return None if self.trip.opened_ms is None else until - self.trip.opened_ms
+
+    @property
+    def size(self) -> Decimal:
+        """The closed size, or the held size while it is open."""
+        return self.trip.opened_size - self.trip.closed_size if self.is_open else self.trip.closed_size
 
     @property
     def net(self) -> Decimal:
@@ -90,7 +119,7 @@ def open_trips(connection: sqlite3.Connection, query: ResultQuery, positions: It
         trip = leg_from_json(key, load_json(state)).trip
         position = None if trip is None else held.get((key.product_type, symbol, trip.long))
         if trip is not None and position is not None:
-            rows.append(TripRow(*key, trip, _funding_so_far(position, trip), is_open=True))
+            rows.append(TripRow(*key, trip, _funding_so_far(position, trip), held_at=query.now_ms))
     return rows
 
 
@@ -180,6 +209,11 @@ class TripOrigins:
         ).fetchall()
         self._opening = {(product_type, order_id) for product_type, order_id in opening if order_id}
         self._connection = connection
+
+    def named(self, row: TripRow) -> TripRow:
+        """Return the round trip with its origins; an open one has no closing yet."""
+        closed_by = None if row.is_open else self.of_closing(row)
+        return row._replace(opened_by=self.of_opening(row), closed_by=closed_by)
 
     def of_opening(self, row: TripRow) -> TripOrigin | None:
         """Return the origin of a round trip; None if its beginning is not known."""

@@ -20,7 +20,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.trading.contract_math import is_dollar
-from tradetui.trading.position_figures import NearestStop, nearest_stop
+from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import Position, PositionMarket, StopState, with_mark
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.public import (
@@ -97,11 +97,7 @@ class MarketContext:
         if mark is not None:
             position = with_mark(position, mark)
         rate = self._funding.get((position.product_type, position.symbol))
-        stop = self._stop_of(position)
-        market = PositionMarket(
-            stop_state=stop.state,
-            stop=stop.price,
-            stop_part=stop.part,
+        market = self._stop_of(position)._replace(
             funding_rate=None if rate is None else rate.funding_rate,
             next_funding=None if rate is None else rate.next_update,
             mark_is_live=mark is not None or position.record is not None,
@@ -115,17 +111,17 @@ class MarketContext:
     def see_fills(self, rows: Sequence[ProductRow[FuturesFill]]) -> None:
         self._see((row.record.symbol, row.record.price, row.record.base_volume) for row in rows[:_NEWEST_ROWS])
 
-    def _stop_of(self, position: Position) -> NearestStop:
+    def _stop_of(self, position: Position) -> PositionMarket:
         waiting = self._triggers_reader.waiting
         if waiting is None or self._triggers.freshness.aged:
             if position.stop_loss:
-                return NearestStop(StopState.WAITING, position.stop_loss)
+                return PositionMarket(StopState.WAITING, position.stop_loss)
             not_read = self._triggers.snapshot.read_at is None and self._triggers.snapshot.error is None
-            return NearestStop(StopState.NOT_READ if not_read else StopState.UNREADABLE)
+            return PositionMarket(StopState.NOT_READ if not_read else StopState.UNREADABLE)
         of_product_type = (row.record for row in waiting if row.product_type is position.product_type)
         nearest = nearest_stop(position, of_product_type)
-        may_have_one = nearest.state is StopState.NONE and self._triggers_reader.undecodable_waiting > 0
-        return NearestStop(StopState.UNREADABLE) if may_have_one else nearest
+        may_have_one = nearest.stop_state is StopState.NONE and self._triggers_reader.undecodable_waiting > 0
+        return PositionMarket(StopState.UNREADABLE) if may_have_one else nearest
 
     def _take_tickers(self, rows: Sequence[ProductRow[Ticker]]) -> None:
         marks: dict[_Contract, Decimal] = {}

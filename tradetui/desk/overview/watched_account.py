@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify
 from tradetui.desk.events.rules import Alert, Rule
 from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.polling.feed import CallCounts, Feed, Freshness, Reading, Scheduler
+from tradetui.desk.feeds.polling.feed import Feed, Freshness, Reading, Scheduler
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart, ProductRowsReader
 from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
 from tradetui.desk.overview.account_row import UNIFIED, AccountRow, RowState
@@ -177,14 +177,8 @@ class _AccountFeeds:
         self.subaccounts_reader = SubaccountsReader(polling, types)
         self.subaccounts = Feed(TableName.OVERVIEW, self.subaccounts_reader, SUBACCOUNTS_EVERY_S, clock)
         polled = (*self.feeds, self.subaccounts) if opened.settings.subaccount_rows else self.feeds
-        link = opened.client.connection_status
         # The account is identified first: until then its calls may count for another profile of it as well.
-        self.scheduler = Scheduler(
-            polled,
-            random,
-            first=TableName.ACCOUNTS,
-            count_calls=lambda: CallCounts(link.good_replies, link.failed_calls),
-        )
+        self.scheduler = Scheduler(polled, random, opened.client.connection_status, first=TableName.ACCOUNTS)
         self._sizes: object = None
         self._has_new_fills = False
         for feed in polled:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.archive.trip_queries import TripOrigin, TripRow
+from tradetui.desk.archive.trip_queries import TripRow
 from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.cells.cell_format import (
     CONVERTED,
@@ -158,42 +157,6 @@ def sum_of(lines: Sequence[ResultLine]) -> ResultLine:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TripLine:
-    """A round trip in a list, with the origins of its opening and its closing; None if not known.
-
-    An open trip was still held at `now_ms` (Unix).
-    """
-
-    row: TripRow
-    opened_by: TripOrigin | None
-    closed_by: TripOrigin | None
-    now_ms: int
-
-    @property
-    def row_id(self) -> str:
-        """The leg, its times and the order that closed it."""
-        row, trip = self.row, self.row.trip
-        return f"{row.product_type}|{row.symbol}|{row.leg}|{trip.opened_ms}|{trip.last_ms}|{trip.closed_by}"
-
-    @property
-    def held_ms(self) -> int | None:
-        """How long it was or is held; None if its start is not known."""
-        opened = self.row.trip.opened_ms
-        return None if opened is None else (self.now_ms if self.row.is_open else self.row.trip.last_ms) - opened
-
-    @property
-    def closed_ms(self) -> int | None:
-        """When it was closed (Unix ms); None while it is open."""
-        return None if self.row.is_open else self.row.trip.last_ms
-
-    @property
-    def size(self) -> Decimal:
-        """The closed size, or the held size while it is open."""
-        trip = self.row.trip
-        return trip.opened_size - trip.closed_size if self.row.is_open else trip.closed_size
-
-
 def held_text(held_ms: int | None) -> str:
     """Format a duration in its two greatest units, such as `2 d 4 h`."""
     if held_ms is None:
@@ -207,9 +170,9 @@ def held_text(held_ms: int | None) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
-def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
+def trips_footer(lines: Iterable[TripRow], cell_format: CellFormat) -> Footer:
     """Return the numbers of won, lost and open trips, and the sum of their nets in each coin."""
-    trips = [line.row for line in lines]
+    trips = list(lines)
     rows = [row for row in trips if not row.is_open]
     still_open = f"{len(trips) - len(rows)} open" if len(rows) < len(trips) else ""
     if not rows:
@@ -233,49 +196,49 @@ def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> st
 
 
 def _time_column(
-    id_: str, title: str, value: Callable[[TripLine], int | None], without: str = UNKNOWN
-) -> Column[TripLine]:
-    def moment(line: TripLine) -> datetime | None:
+    id_: str, title: str, value: Callable[[TripRow], int | None], without: str = UNKNOWN
+) -> Column[TripRow]:
+    def moment(line: TripRow) -> datetime | None:
         at_ms = value(line)
         return None if at_ms is None else utc_moment(at_ms)
 
-    def shown(line: TripLine, cell_format: CellFormat) -> str:
+    def shown(line: TripRow, cell_format: CellFormat) -> str:
         at = moment(line)
         return without if at is None else moment_text(at, cell_format.zone, cell_format.today)
 
     return time_column(id_, title, moment, received=False)._replace(text=shown, width=12)
 
 
-def _coin(line: TripLine) -> str:
-    return line.row.trip.coin
+def _coin(line: TripRow) -> str:
+    return line.trip.coin
 
 
-def _symbol(line: TripLine) -> str:
-    return line.row.symbol
+def _symbol(line: TripRow) -> str:
+    return line.symbol
 
 
-def _side(line: TripLine) -> str:
-    return "LONG" if line.row.trip.long else "SHORT"
+def _side(line: TripRow) -> str:
+    return "LONG" if line.trip.long else "SHORT"
 
 
-def _start(line: TripLine) -> str:
-    if not line.row.trip.start_proven:
+def _start(line: TripRow) -> str:
+    if not line.trip.start_proven:
         return "start not proven"
-    if line.row.trip.incomplete_fills:
+    if line.trip.incomplete_fills:
         return "fee not given"
-    if not line.row.trip.ended and not line.row.is_open:
+    if not line.trip.ended and not line.is_open:
         return "end not known"
-    difference = line.row.net_difference
+    difference = line.net_difference
     return f"net off {exact_digits(difference)}" if difference else ""
 
 
-TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
+TRIP_COLUMNS: Final[tuple[Column[TripRow], ...]] = ranked(
     _time_column("closeTime", "Closed", lambda line: line.closed_ms, without="open"),
     text_column("symbol", "Symbol", 8, _symbol),
-    text_column("side", "Side", 5, _side, lambda line: Tone.LONG if line.row.trip.long else Tone.SHORT),
+    text_column("side", "Side", 5, _side, lambda line: Tone.LONG if line.trip.long else Tone.SHORT),
     size_column("size", "Size", 7, lambda line: line.size, _symbol),
-    price_column("entry", "Entry", 9, lambda line: line.row.trip.entry, _symbol, derived=True),
-    price_column("exit", "Exit", 9, lambda line: line.row.trip.exit, _symbol, derived=True),
+    price_column("entry", "Entry", 9, lambda line: line.trip.entry, _symbol, derived=True),
+    price_column("exit", "Exit", 9, lambda line: line.trip.exit, _symbol, derived=True),
     Column(
         "held",
         "Held",
@@ -289,20 +252,20 @@ TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
         "net",
         "Net",
         10,
-        lambda line: line.row.net,
-        lambda line, cell_format: _net_text(_coin(line), (line.row,), cell_format),
+        lambda line: line.net,
+        lambda line, cell_format: _net_text(_coin(line), (line,), cell_format),
         right=True,
-        tone=lambda line: tone_of(line.row.net),
+        tone=lambda line: tone_of(line.net),
         unit="margin coin",
     ),
     text_column("coin", "Coin", 4, _coin),
-    money_column("gross", "Gross", 9, lambda line: line.row.trip.gross, _coin, profit=True),
-    money_column("fees", "Fees", 8, lambda line: line.row.trip.fees, _coin, profit=True),
-    money_column("funding", "Funding", 8, lambda line: line.row.funding, _coin, profit=True),
+    money_column("gross", "Gross", 9, lambda line: line.trip.gross, _coin, profit=True),
+    money_column("fees", "Fees", 8, lambda line: line.trip.fees, _coin, profit=True),
+    money_column("funding", "Funding", 8, lambda line: line.funding, _coin, profit=True),
     text_column("openedBy", "Opened by", 9, lambda line: line.opened_by),
     text_column("closedBy", "Closed by", 9, lambda line: line.closed_by),
     Column("start", "Note", 16, _start, lambda line, _: _start(line), tone=lambda line: Tone.WARN),
-    _time_column("openTime", "Opened", lambda line: line.row.trip.opened_ms),
+    _time_column("openTime", "Opened", lambda line: line.trip.opened_ms),
     kept_longest="closeTime,symbol,side,net,coin,held,size,entry,exit,start,fees,funding,gross,closedBy,openedBy"
     ",openTime",
 )

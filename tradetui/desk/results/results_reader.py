@@ -11,7 +11,6 @@ from tradetui.desk.archive.equity import EquitySeries
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow, ended_trips, open_trips, trip_fill_ids
 from tradetui.desk.results.period_query import PeriodQuery
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
-from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesFill
@@ -37,7 +36,7 @@ class ResultsReader:
         await bring_ledger_forward(self._archive, self._disk, progress)
         return await self._disk.run(self._read_period, query)
 
-    async def trips(self, query: PeriodQuery, limit: int, positions: Sequence[Position] = ()) -> list[TripLine]:
+    async def trips(self, query: PeriodQuery, limit: int, positions: Sequence[Position] = ()) -> list[TripRow]:
         """Return at most `limit` round trips: open ones of the positions first, then ended ones by last close.
 
         Both are newest first; a past period has no open ones.
@@ -61,12 +60,9 @@ class ResultsReader:
         return read_period_results(self._archive.connection, query, self._equity_series(query.product_types))
 
 
-def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:
+def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripRow]:
     ledger_query = query.ledger
     running = [] if ledger_query.until is not None else open_trips(archive.connection, ledger_query, positions)
     ended = list(islice(ended_trips(archive.connection, ledger_query), max(0, limit - len(running))))
     origins = TripOrigins(archive.connection, ended[-1].trip.last_ms if ended else query.now_ms)
-    return [
-        *(TripLine(trip, origins.of_opening(trip), None, query.now_ms) for trip in running),
-        *(TripLine(trip, origins.of_opening(trip), origins.of_closing(trip), query.now_ms) for trip in ended),
-    ]
+    return [origins.named(row) for row in (*running, *ended)]

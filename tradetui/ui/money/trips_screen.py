@@ -9,7 +9,7 @@ from textual import work
 
 from tradetui.desk.archive.trip_queries import TripRow
 from tradetui.desk.results.period_query import Period, PeriodQuery
-from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
+from tradetui.desk.results.result_columns import TRIP_COLUMNS, trips_footer
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
@@ -27,7 +27,7 @@ MOST_TRIPS: Final = 2_000  # the most round trips listed; a shorter period shows
 _HINTS: Final = (Action.HELP, Action.ROWS, Action.FILTER, Action.SORT, Action.EXPORT, Action.BACK)
 
 
-class TripsScreen(RecordsScreen[TripLine]):
+class TripsScreen(RecordsScreen[TripRow]):
     """The trips at the moment it was opened."""
 
     where = "trips"
@@ -80,8 +80,8 @@ class TripsScreen(RecordsScreen[TripLine]):
         self.show_hints(_HINTS, zone_label(self.zone))
 
     def open_row(self, row_id: str, record: object) -> None:
-        if isinstance(record, TripLine):
-            self._open_fills(record.row)
+        if isinstance(record, TripRow):
+            self._open_fills(record)
 
     @work(group="fills", exclusive=True, exit_on_error=False)
     async def _open_fills(self, row: TripRow) -> None:

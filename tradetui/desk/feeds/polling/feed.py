@@ -9,7 +9,7 @@ time, and less and less often.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -19,6 +19,7 @@ from typing import Final, Generic, NamedTuple, Protocol, Self
 from tradetui.desk.publisher import Publisher
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.clock import Clock
+from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, NotSent, Unreachable
 from tradetui.wire.error_codes import CLASSIC_ACCOUNT, UNIFIED_ACCOUNT
 
@@ -280,13 +281,6 @@ class Feed(Publisher["Feed[FeedRow]"], Generic[FeedRowT_co]):
         )
 
 
-class CallCounts(NamedTuple):
-    """How many signed reads the exchange has answered with rows so far, and how many calls have failed."""
-
-    good: int
-    failed: int
-
-
 class _RefusingExchange:
     """Slows all feeds down together while the exchange answers none of them, and wakes them once it does.
 
@@ -294,9 +288,9 @@ class _RefusingExchange:
     feeds ask one at a time, after a pause that doubles with each refusal. The first rows of any feed end this for all.
     """
 
-    def __init__(self, feeds: Collection[Feed[FeedRow]], count_calls: Callable[[], CallCounts]) -> None:
+    def __init__(self, feeds: Collection[Feed[FeedRow]], link: ConnectionStatus) -> None:
         self._feeds = feeds
-        self._count_calls = count_calls
+        self._link = link
         self._good = 0
         self._failed_before: dict[str, int] = {}
         """Failed calls when a feed's read began, by feed: several reads may fail before one of them is noted."""
@@ -316,15 +310,15 @@ class _RefusingExchange:
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(self._probe_at if self._prober is None else None):
                     await self._changed.wait()
-        self._failed_before[feed.name] = self._count_calls().failed
+        self._failed_before[feed.name] = self._link.failed_calls
 
     def note(self, feed: Feed[FeedRow]) -> Collection[Feed[FeedRow]]:
         """Note the result of a read; return the feeds that are due because the exchange answers again."""
         if self._prober is feed:
             self._prober = None
-        problem, counts = feed.problem, self._count_calls()
-        if counts.good > self._good:
-            self._good = counts.good
+        problem, link = feed.problem, self._link
+        if link.good_replies > self._good:
+            self._good = link.good_replies
             resumed = self._refused.values() if self._pause else ()
             self._refused = {}
             self._pause = 0.0
@@ -333,7 +327,7 @@ class _RefusingExchange:
             self._wake()
             return resumed
         # A feature that is switched off is refused without a call, and tells nothing new.
-        has_failed = counts.failed > self._failed_before[feed.name]
+        has_failed = link.failed_calls > self._failed_before[feed.name]
         if has_failed and isinstance(problem, ExchangeError) and not isinstance(problem, EndpointMissing | NotSent):
             self._refused[feed.name] = feed
             if len(self._refused) >= min(2, len(self._feeds)):
@@ -358,7 +352,7 @@ class _RefusingExchange:
 
 
 class Scheduler:
-    """Runs feeds until it is stopped. `random` spreads the polls over time.
+    """Runs feeds until it is stopped. `random` spreads the polls over time, and `link` counts the calls.
 
     The feed named `first` is read before the others, because a person looks at it first. The others wait for it one
     second at most, and then until it had time to be shown.
@@ -371,9 +365,8 @@ class Scheduler:
         self,
         feeds: Iterable[Feed[FeedRow]],
         random: Random,
+        link: ConnectionStatus,
         first: str | None = None,
-        *,
-        count_calls: Callable[[], CallCounts],
     ) -> None:
         self._feeds = tuple(feeds)
         self._random = random
@@ -381,7 +374,7 @@ class Scheduler:
         self._tasks: list[asyncio.Task[None]] = []
         self._first = first
         self._first_is_shown = asyncio.Event()
-        self._exchange = _RefusingExchange(self._feeds, count_calls)
+        self._exchange = _RefusingExchange(self._feeds, link)
         if first not in self._wake:
             self._first_is_shown.set()
 
