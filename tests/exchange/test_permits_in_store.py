@@ -430,6 +430,43 @@ async def test_returned_permits_are_written_with_the_next_claim(tmp_path: Path) 
     await desks.aclose()
 
 
+async def test_permits_of_persons_calls_at_the_same_time_come_with_one_answer(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=1.0)
+    budget = desks.budgets["a"]
+    await desks.call("a", slowest_s=0.0)
+    await asyncio.sleep(0.3)
+    writes = desks.quotas.writes
+    names = ("fills", "orders", "orders", "orders", "positions")
+    async with asyncio.timeout(0.5):
+        held = await asyncio.gather(*(budget.acquire(limited(20, name=name), Priority.INTERACTIVE) for name in names))
+    assert len(held) == 5
+    assert desks.quotas.writes == writes + 1
+    await desks.aclose()
+
+
+async def test_a_permit_that_a_feed_has_asked_for_goes_to_the_person_who_came_meanwhile(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=1.0)
+    budget, endpoint = desks.budgets["a"], limited(20)
+    await desks.call("a", slowest_s=0.0)
+    await asyncio.sleep(0.3)
+    writes = desks.quotas.writes
+    feed = asyncio.create_task(budget.acquire(endpoint, Priority.FEED))
+    await asyncio.sleep(0.0001)
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
+    assert desks.quotas.writes == writes + 1
+    assert not feed.done()
+    await feed
+    await desks.aclose()
+
+
+async def test_calls_at_the_same_time_reserve_only_one_permit_that_comes_back_later(tmp_path: Path) -> None:
+    desks, begun = Desks(tmp_path, a=1.0), now()
+    await asyncio.gather(*(desks.call("a", 3, slowest_s=0.01) for _ in range(12)))
+    assert most_in_one_second(at for at, _ in desks.arrivals) <= 3
+    assert now() - begun < 3.2
+    await desks.aclose()
+
+
 # Real processes on the real server
 
 _PROCESS = textwrap.dedent("""

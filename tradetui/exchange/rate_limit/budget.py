@@ -308,11 +308,15 @@ class Permit:
 
 
 class _PendingClaim(NamedTuple):
-    """A permit requested from a store: its priority, the store and the result."""
+    """A permit requested from a store: its priority, the store and the result.
+
+    One claimed beside another is used only if that is possible at once: a process has one reservation at a time.
+    """
 
     priority: Priority
     store: PermitStore
     claim: asyncio.Future[Claim]
+    is_beside: bool = False
 
 
 class _Queue:
@@ -322,6 +326,8 @@ class _Queue:
         self._budget = budget
         self._endpoint = endpoint
         self._waiting = _WaitingCalls()
+        self._claims: deque[_PendingClaim] = deque()
+        """Those without an answer yet, in the order in which the answers come."""
         self._handing_out: asyncio.Task[None] | None = None
         self._look_now = asyncio.Event()
         self._next_look_at = inf
@@ -335,7 +341,11 @@ class _Queue:
                 return permit
         call = self._waiting.add(priority, hold_s)
         if pending is not None:
-            self._handing_out = asyncio.create_task(self._hand_out(pending), name=f"budget {self._endpoint.name}")
+            self._claims.append(pending)
+            self._handing_out = asyncio.create_task(self._hand_out(), name=f"budget {self._endpoint.name}")
+        elif priority is Priority.INTERACTIVE and 0 < len(self._claims) < self._waiting.persons:
+            # A store answers both claims at once.
+            self._claims.append(self._begin_claim(priority, hold_s)._replace(is_beside=True))
         elif self._waiting.first() == (priority, call):  # nothing is claimed yet for a call behind others
             self._look_now.set()
         try:
@@ -399,14 +409,13 @@ class _Queue:
         self._note(claim.state)
         self._budget.note_address(claim, feed=priority is Priority.FEED)
 
-    async def _hand_out(self, pending: _PendingClaim | None) -> None:
-        """Claim permits until no call waits; `pending` was claimed by the first call."""
-        while pending is not None:
-            await self._await_claim(pending)
-            pending = None
-            if (first := self._waiting.first()) is not None:
+    async def _hand_out(self) -> None:
+        """Claim permits until no call waits; the first call has claimed one already."""
+        while self._claims:
+            await self._await_claim(self._claims[0])
+            if not self._claims and (first := self._waiting.first()) is not None:
                 self._look_now.clear()
-                pending = self._begin_claim(first[0], first[1].hold_s)
+                self._claims.append(self._begin_claim(first[0], first[1].hold_s))
 
     async def _await_claim(self, pending: _PendingClaim) -> None:
         """Hand over the requested permit, or wait as long as its store says."""
@@ -418,9 +427,14 @@ class _Queue:
             if self._budget.store is pending.store:  # another endpoint's calls may have noticed it first
                 self._budget.count_alone(failure)
             return
+        finally:
+            self._claims.popleft()
         self._take_in(pending.priority, claim)
         if claim.use is None:
-            await self._wait_or_refuse(pending.priority, claim)
+            if not self._claims:
+                await self._wait_or_refuse(pending.priority, claim)
+        elif pending.is_beside and claim.wait_s > 0:
+            Permit(self, pending.store, claim.use).unused()
         else:
             await self._hand_over(pending.priority, Permit(self, pending.store, claim.use), claim.wait_s)
 
@@ -443,7 +457,9 @@ class _Queue:
         except asyncio.CancelledError:
             permit.unused()
             raise
-        if is_first and (call := self._waiting.take(priority)) is not None:
+        # A person may use a feed's permit, a feed none of those that are kept for persons.
+        first = self._waiting.first() if priority is Priority.FEED else None
+        if is_first and (call := self._waiting.take(first[0] if first else priority)) is not None:
             call.future.set_result(permit)
         else:
             permit.unused()
@@ -518,6 +534,11 @@ class _WaitingCalls:
         while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
+
+    @property
+    def persons(self) -> int:
+        """How many persons wait."""
+        return sum(not call.future.done() for call in self._queues[Priority.INTERACTIVE])
 
     def first(self) -> tuple[Priority, _WaitingCall] | None:
         """Return the next call with its priority; None if none waits."""
