@@ -260,7 +260,7 @@ def test_a_session_sends_with_the_store_once_its_machine_has_joined(use: Use) ->
     assert "has not joined this account" in asyncio.run(trouble_of_a_session())
     assert main(["store", "join"]) == 0
     # Other machines have some seconds to compare their journals.
-    assert "compared its journal with the store" in asyncio.run(trouble_of_a_session())
+    assert "every machine compares its journal with the store" in asyncio.run(trouble_of_a_session())
 
 
 def begin_here(scope: str = "USDT-FUTURES|BTCUSDT", intent: str = "tt-1") -> None:
@@ -348,6 +348,8 @@ def test_journal_lists_what_every_machine_has_sent_and_who_began_and_ended_it(
 ) -> None:
     use("bob")
     assert main(["store", "join"]) == 0
+    assert main(["journal"]) == 0
+    assert "from any machine that shares the store" in capsys.readouterr().err
     bob_begins(store_database, "sent")
     use("anna")
     begin_here("USDT-FUTURES|ETHUSDT")
@@ -385,7 +387,7 @@ def test_journal_says_that_it_lists_this_machine_alone_while_the_store_is_away(
     bob_begins(store_database, "withdrawn")
     begin_here("USDT-FUTURES|ETHUSDT")
     end_here()
-    use("bob", "nowhere")
+    use("bob", "nowhere")  # as if it were away
     capsys.readouterr()
     assert main(["journal"]) == 3, "nobody knows whether all is settled"
     captured = capsys.readouterr()

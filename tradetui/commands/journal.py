@@ -31,6 +31,7 @@ from tradetui.storage.sqlite_file import FileLost, FileUnusable
 from tradetui.wire.exchange_time import utc_moment
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
+_EMPTY_EVERYWHERE = "Nothing has been sent for this account from any machine that shares the store."
 _NOT_KNOWN = (
     "The account is not identified: the exchange has never reported its UID to this profile, so its journal cannot be "
     "found. Set uid in the profile, or try again when the exchange answers."
@@ -53,14 +54,14 @@ def run(args: argparse.Namespace) -> int:
     if args.accept_loss:
         return _accept_loss(profile.journal)
     intents, locked_elsewhere = _newest(profile.journal)
-    is_whole = True
+    are_all_known, empty = True, _EMPTY
     if profile.loaded.profile.store is not None:
         try:
-            intents = asyncio.run(_of_all_machines(profile, intents))
+            intents, empty = asyncio.run(_of_all_machines(profile, intents)), _EMPTY_EVERYWHERE
         except (StoreAway, StoreRefused) as problem:
             did = "cannot be reached" if isinstance(problem, StoreAway) else "refuses it"
             say(f"tradetui: the store {did}: {problem}. Only what this machine's journal has is listed.")
-            is_whole = False
+            are_all_known = False
     output = stdout()
     if args.json:
         output.json_line([_as_json(intent) for intent in intents])
@@ -69,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
             for line in _lines(intent, profile.settings.zone):
                 output.line(line)
         if not intents:
-            say(_EMPTY if profile.account.known else _NOT_KNOWN)
-    is_settled = is_whole and not locked_elsewhere and all(intent.state in ENDED for intent in intents)
+            say(empty if profile.account.known else _NOT_KNOWN)
+    is_settled = are_all_known and not locked_elsewhere and all(intent.state in ENDED for intent in intents)
     return DONE if is_settled and (intents or profile.account.known) else ATTENTION
 
 

@@ -195,6 +195,7 @@ async def test_an_older_copy_of_the_store_is_accepted_by_a_typed_word(tmp_path: 
         assert "it is an older copy of itself and lacks a step that this machine saw there at 2026-08-01 12:00" in shown
         assert "this machine knows: COIN-FUTURES BTCUSD: tt-of-anna, intended by anna@desk2." in shown
         assert str(dialog.confirm_button.label) == "Go on with the older copy"
+        await stage.anna.lock_trading(True)
         dialog.query_one("#typed", Input).value = OlderStoreDialog.word
         await pilot.pause()
         stage.app.set_focus(dialog.query_one("#typed"))
@@ -206,3 +207,4 @@ async def test_an_older_copy_of_the_store_is_accepted_by_a_typed_word(tmp_path: 
         assert stage.desk.intents is not None and stage.desk.intents.shared is not None
         assert not stage.desk.intents.shared.went_back and stage.desk.intents.locked
         assert "STORE WENT BACK" not in text_in_one_line(stage)
+        assert "Trading stays locked until you press L. anna@desk2 locked trading" in newest_message(stage)

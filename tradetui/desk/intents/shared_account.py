@@ -148,7 +148,9 @@ class SharedAccount:
             return f"The store is being compared with this machine's journal.{fault}"
         left_s = OTHERS_LOOK_S - (self._clock.monotonic() - self._back_since_s)
         if left_s > 0:
-            return f"In {left_s:.0f} s every machine has compared its journal with the store; then it can be sent."
+            return (
+                f"Nothing is sent for {left_s:.0f} s, so that every machine compares its journal with the store first."
+            )
         return ""
 
     def _hear(self) -> None:

@@ -225,8 +225,10 @@ class LossDialog(WordDialog[None]):
         if trouble:
             self.give_reason(Content.styled(scrub(trouble), "bold $warn"))
             return
-        unlocks = f"Trading is locked; {trading_app(self).key_named(Action.LOCK)} unlocks it."
-        notify(self.app, f"{self.accepted} {unlocks}", seconds=10)
+        unlocks = f"Trading stays locked until you press {trading_app(self).key_named(Action.LOCK)}."
+        shared = self._intents.shared
+        others = () if shared is None else shared.locks_of_others
+        notify(self.app, " ".join((self.accepted, unlocks, *map(str, others))), seconds=10)
         self.dismiss()
 
 
