@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import cached_property, partial
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from tradetui.exchange import paging
 from tradetui.exchange.calls.reads import Reads
@@ -44,13 +44,9 @@ from tradetui.wire.requests.parameter import Time
 from tradetui.wire.requests.request import Request
 
 if TYPE_CHECKING:
-    from tradetui.exchange.calls.signed_call import BeforeSend
     from tradetui.exchange.transport.http import HttpxTransportFactory
     from tradetui.exchange.transport.proxy import Proxy
     from tradetui.wire.endpoints.endpoint import Endpoint
-    from tradetui.wire.endpoints.reply import Reply
-    from tradetui.wire.requests.parameter import Time
-    from tradetui.wire.requests.request import Request
 
 P = ParamSpec("P")
 Row = TypeVar("Row", bound=Record)
@@ -67,26 +63,11 @@ _WRITE_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent
         OutcomeUnknown: it may have been done. Look at the exchange before doing it again."""
 
 
-class _Client(Protocol):
-    """The client as an area calls it. A client that only reads has no `write`, and no area with a method that sends."""
-
-    async def read(self, request: Request[Row]) -> Reply[Row]:
-        """Read one page."""
-
-    def pages(
-        self, request: Request[Row], *, start_time: Time = None, end_time: Time = None
-    ) -> AsyncIterator[Reply[Row]]:
-        """Read every page."""
-
-    async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
-        """Send once."""
-
-
 def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
     """Make the method of an endpoint that reads one page."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
-        client: _Client = self._client
+        client: ExchangeReader = self._client
         return await client.read(request(*args, **parameters))
 
     return _described(method, request, summary="Read one page. {purpose}", errors=_READ_ERRORS)
@@ -96,7 +77,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
     """Make the method of an endpoint that reads every page."""
 
     def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> AsyncIterator[Reply[Row]]:
-        client: _Client = self._client
+        client: ExchangeReader = self._client
         start_time = cast("Time", parameters.get("start_time"))
         if start_time is None:
             return client.pages(request(*args, **parameters))
@@ -117,7 +98,7 @@ def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P
     """Make the method of an endpoint that sends; it never sends twice."""
 
     async def method(self: Any, /, *args: P.args, **parameters: P.kwargs) -> Reply[Row]:
-        client: _Client = self._client
+        client: TradingClient = self._client
         return await client.write(request(*args, **parameters))
 
     return _described(method, request, summary="Send at most once. {purpose}", errors=_WRITE_ERRORS)
@@ -179,7 +160,7 @@ def _arguments(request: type[Request[Any]]) -> str:
 
 
 class EndpointArea:
-    def __init__(self, client: _Client) -> None:
+    def __init__(self, client: ExchangeReader) -> None:
         self._client = client
 
 

@@ -87,8 +87,7 @@ class PageWalk(Generic[Row]):
         self._request = next(self._pieces, None)
         self._pages_of_piece = 0
         self._full_page = 0
-        self._cursors_seen = 0
-        self._landmark = _own_cursor(self._request)
+        self._cursors = {_own_cursor(self._request)}
 
     def _next_cursor(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> str | None:
         """Return the id below which the next page of this piece begins; None after its last page."""
@@ -104,23 +103,12 @@ class PageWalk(Generic[Row]):
             self._full_page = requested_rows if reply.count % ROUND_ROWS else reply.count
         if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
-        if self._note_came_before(request, cursor):
+        if cursor in self._cursors:
             if not fresh.rows:  # unreadable rows, or those of another product type, came again with the rest
                 _refuse_full(reply, requested_rows, endpoint)
             return None
+        self._cursors.add(cursor)
         return cursor
-
-    def _note_came_before(self, request: Request[Row], cursor: str) -> bool:
-        """Note a cursor; True if it came before, by the last page's cursor and by a landmark.
-
-        The landmark moves at the 1st, 2nd, 4th, 8th … cursor (Brent's cycle detection), so not every cursor is kept.
-        """
-        if cursor in (self._landmark, _own_cursor(request)):
-            return True
-        self._cursors_seen += 1
-        if self._cursors_seen & (self._cursors_seen - 1) == 0:
-            self._landmark = cursor
-        return False
 
     def _drop_seen(self, rows: tuple[Row, ...]) -> Iterator[Row]:
         for row in rows:

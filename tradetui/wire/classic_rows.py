@@ -59,93 +59,65 @@ _PRICE_SOURCES: Final = {"market": "fill_price", "mark": "mark_price"}
 WHOLE_ACCOUNT: Final = "USD"
 """The coin of the row for the whole account, whose figures are in dollars; no wallet is in dollars."""
 
+_TIMES: Final = {"cTime": "createdTime", "uTime": "updatedTime"}
 _OF_POSITION: Final = {
-    "marginCoin": "marginCoin",
-    "symbol": "symbol",
     "holdSide": "posSide",
     "marginSize": "positionBalance",
-    "available": "available",
     "locked": "frozen",
-    "total": "total",
-    "leverage": "leverage",
     "achievedProfits": "curRealisedPnl",
     "openPriceAvg": "avgPrice",
-    "marginMode": "marginMode",
     "posMode": "holdMode",
     "unrealizedPL": "unrealisedPnl",
-    "liquidationPrice": "liquidationPrice",
     "keepMarginRate": "mmr",
-    "markPrice": "markPrice",
-    "breakEvenPrice": "breakEvenPrice",
     "totalFee": "totalFunding",
     "uTime": "updatedTime",
 }
 """The field of v2: that of v3. `createdTime` is not among them: it is of the leg's first opening, however long ago."""
+_SAME_OF_POSITION: Final = (
+    *("marginCoin", "symbol", "available", "total", "leverage"),
+    *("marginMode", "liquidationPrice", "markPrice", "breakEvenPrice"),
+)
+"""The fields that have one name in both."""
 _OF_ORDER: Final = {
-    "symbol": "symbol",
     "size": "qty",
-    "orderId": "orderId",
-    "clientOid": "clientOid",
     "baseVolume": "cumExecQty",
     "quoteVolume": "cumExecValue",
-    "price": "price",
     "priceAvg": "avgPrice",
-    "side": "side",
     "force": "timeInForce",
-    "posSide": "posSide",
     "posMode": "holdMode",
-    "marginMode": "marginMode",
-    "reduceOnly": "reduceOnly",
-    "orderType": "orderType",
     "orderSource": "delegateType",
     "presetStopSurplusPrice": "takeProfit",
     "presetStopLossPrice": "stopLoss",
-    "cTime": "createdTime",
-    "uTime": "updatedTime",
+    **_TIMES,
 }
+_SAME_OF_ORDER: Final = (
+    *("symbol", "orderId", "clientOid", "price", "side"),
+    *("posSide", "marginMode", "reduceOnly", "orderType"),
+)
 _OF_FILL: Final = {
     "tradeId": "execId",
-    "symbol": "symbol",
-    "orderId": "orderId",
     "price": "execPrice",
     "baseVolume": "execQty",
-    "side": "side",
     "quoteVolume": "execValue",
     "profit": "execPnl",
-    "tradeSide": "tradeSide",
-    "tradeScope": "tradeScope",
     "cTime": "createdTime",
 }
-_OF_TRIGGER: Final = {
-    "symbol": "symbol",
-    "size": "qty",
-    "orderId": "orderId",
-    "clientOid": "clientOid",
-    "side": "side",
-    "posSide": "posSide",
-    "marginMode": "marginMode",
-    "cTime": "createdTime",
-    "uTime": "updatedTime",
-}
+_SAME_OF_FILL: Final = ("symbol", "orderId", "side", "tradeSide", "tradeScope")
+_SAME_OF_TRIGGER: Final = ("symbol", "orderId", "clientOid", "side", "posSide", "marginMode")
 _OF_CLOSED_POSITION: Final = {
-    "positionId": "positionId",
-    "marginCoin": "marginCoin",
-    "symbol": "symbol",
     "holdSide": "posSide",
     "posMode": "holdMode",
-    "marginMode": "marginMode",
     "openAvgPrice": "openPriceAvg",
     "closeAvgPrice": "closePriceAvg",
-    "openTotalPos": "openTotalPos",
-    "closeTotalPos": "closeTotalPos",
     "pnl": "cumRealisedPnl",
-    "netProfit": "netProfit",
-    "totalFunding": "totalFunding",
     "openFee": "openFeeTotal",
     "closeFee": "closeFeeTotal",
-    "cTime": "createdTime",
-    "uTime": "updatedTime",
+    **_TIMES,
 }
+_SAME_OF_CLOSED_POSITION: Final = (
+    *("positionId", "marginCoin", "symbol", "marginMode"),
+    *("openTotalPos", "closeTotalPos", "netProfit", "totalFunding"),
+)
 
 
 def classic_accounts(assets: _Row) -> list[dict[str, Any]]:
@@ -186,7 +158,7 @@ def _coin_row(coin: _Row, rate: Decimal | None) -> dict[str, Any]:
 
 
 def classic_position(position: _Row) -> dict[str, Any]:
-    row = _renamed(position, _OF_POSITION)
+    row = _renamed(position, _OF_POSITION, _SAME_OF_POSITION)
     liquidation = _figure(position.get("liquidationPrice"))
     if liquidation is not None and liquidation <= 0:
         del row["liquidationPrice"]
@@ -195,7 +167,7 @@ def classic_position(position: _Row) -> dict[str, Any]:
 
 def classic_order(order: _Row) -> dict[str, Any]:
     """Return a pending order; in hedge mode side and leg together say whether it opens or closes."""
-    row = _renamed(order, _OF_ORDER)
+    row = _renamed(order, _OF_ORDER, _SAME_OF_ORDER)
     status = order.get("orderStatus")
     row["status"] = _ORDER_STATUSES.get(str(status).lower(), status)
     if _figure(order.get("avgPrice")) == 0:
@@ -212,7 +184,7 @@ def classic_fill(fill: _Row, hold_mode: str | None, paid: int | None) -> dict[st
         hold_mode: the account's position mode, which alone tells the mode of a fill that says `open` or `close`.
         paid: the sign of a paid fee (`paid_signs`); None leaves every fee out, since its sign is not known.
     """
-    row = _renamed(fill, _OF_FILL)
+    row = _renamed(fill, _OF_FILL, _SAME_OF_FILL)
     fees = fill.get("feeDetail")
     fees = [fees] if isinstance(fees, Mapping) else fees
     if isinstance(fees, list):
@@ -245,7 +217,7 @@ def classic_triggers(trigger: _Row, strategy_type: str, hold_mode: str | None, *
         hold_mode: the account's position mode.
         waits: whether it is among those that wait, which tell no status.
     """
-    row = _renamed(trigger, _OF_TRIGGER)
+    row = _renamed(trigger, {"size": "qty", **_TIMES}, _SAME_OF_TRIGGER)
     status = _text(trigger.get("status"))
     row["planStatus"] = _PLAN_STATUSES.get((status or "").lower(), status or (PlanStatus.LIVE if waits else None))
     if (_text(trigger.get("type")) or strategy_type).lower() != "tpsl":
@@ -278,7 +250,7 @@ def _half_id(order_id: str | None, half: str) -> str | None:
 
 
 def classic_closed_position(position: _Row) -> dict[str, Any]:
-    return _renamed(position, _OF_CLOSED_POSITION)
+    return _renamed(position, _OF_CLOSED_POSITION, _SAME_OF_CLOSED_POSITION)
 
 
 def classic_key(key: _Row) -> dict[str, Any]:
@@ -289,13 +261,14 @@ def classic_key(key: _Row) -> dict[str, Any]:
     )
     reads_only = (_text(key.get("permType")) or "").lower().replace("-", "_") == "read_only"
     suffix = READ_ONLY_SUFFIX if reads_only else ""
-    row = _renamed(key, {name: name for name in ("userId", "inviterId", "parentId", "regisTime", "ips")})
+    row = _renamed(key, {}, ("userId", "inviterId", "parentId", "regisTime", "ips"))
     row["authorities"] = [f"{word}{suffix}" for word in permissions]
     return row
 
 
-def _renamed(row: _Row, names: Mapping[str, str]) -> dict[str, Any]:
-    return {name: row[original] for name, original in names.items() if original in row} | {ORIGINAL: row}
+def _renamed(row: _Row, names: Mapping[str, str], same: Sequence[str]) -> dict[str, Any]:
+    every = {**dict(zip(same, same, strict=True)), **names}
+    return {name: row[original] for name, original in every.items() if original in row} | {ORIGINAL: row}
 
 
 def _fill_sides(fill: _Row, hold_mode: PositionMode | None) -> dict[str, Any]:
