@@ -28,7 +28,7 @@ class Charts(App[None]):
         self.drawn: list[tuple[int, int]] = []
         self.threads: set[int | None] = set()
         self.problem = problem
-        self.panel = ChartPanel(self.draw_chart, has_utf8=True, inline=False)
+        self.panel = ChartPanel(self.draw_chart, has_utf8=True)
 
     def compose(self) -> ComposeResult:
         yield self.panel

@@ -75,7 +75,6 @@ class ScreenLife(Life):
                 environment="LIVE",
                 access="TRADE",
                 profiles=[ProfileChoice("life", partial(self._open_desk, process))],
-                inline_start=True,
             )
         )
         with textual_in_loop_time():

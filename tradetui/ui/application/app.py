@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -144,7 +144,6 @@ async def _stop_once_built(building: asyncio.Future[Desk]) -> None:
 
 MOUSE_ON: Final = "The mouse works here again."
 MOUSE_OFF: Final = "The mouse is left to the terminal: its own selection works now. The palette switches it on again."
-_Read = TypeVar("_Read")
 
 
 class TradeApp(TextualApp, inherit_bindings=False):
@@ -197,7 +196,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     async def begin(self) -> None:
         """Open the chosen profile, and meanwhile replace the start screen by the main screen."""
-        if not self.settings.inline_start:
+        if not self.is_headless:
             self.postpone_garbage()
         if not self.settings.begins_with_overview:
             self.open_profile(self.chosen)
@@ -220,7 +219,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             return
         if self.overview is None:
             try:
-                overview = await self._read(profiles.overview)
+                overview = await asyncio.to_thread(profiles.overview)
             except Exception as problem:
                 notify(self, f"The overview cannot be opened: {problem}", severity="error", seconds=30)
                 return
@@ -309,17 +308,15 @@ class TradeApp(TextualApp, inherit_bindings=False):
             await self._open_desk.close()
             if not is_first and profile.appearance is not None:
                 await self._preference_writer.written()
-                self.use_appearance(await self._read(profile.appearance))
+                self.use_appearance(await asyncio.to_thread(profile.appearance))
             # All large modules are imported while a thread builds the desk, after the first paint.
-            in_loop = self.settings.inline_start
-            desk = profile.open_desk() if in_loop else await self._open_desk.build(profile.open_desk)
+            desk = await self._open_desk.build(profile.open_desk)
             if (intents := desk.intents) is not None:
                 intents.profile_to_name = lambda: profile.name if len(self.settings.profiles) > 1 else ""
                 if locked:
                     intents.lock.hold()
             self._open_desk.follow(desk, self._make_notices, published=self._published, alerted=self.alerted)
-            if not in_loop:
-                await desk.client.prepare()
+            await desk.client.prepare()
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
             try:
@@ -342,10 +339,6 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     def _make_notices(self, desk: Desk) -> AlertNotices:
         return cast("AlertNotices", ALERT_NOTICES(self, desk.alerts.settings.desktop_sequence, os.environ))
-
-    async def _read(self, blocking: Callable[[], _Read]) -> _Read:
-        """Call a function that blocks, in a thread unless the start is to be in one."""
-        return blocking() if self.settings.inline_start else await asyncio.to_thread(blocking)
 
     def refresh_header(self) -> None:
         self.main.refresh_header()

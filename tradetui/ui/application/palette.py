@@ -120,9 +120,8 @@ async def _reload(app: App[Any]) -> None:
     trading_app = cast(TradingApp, app)
     profiles, overview = trading_app.settings.overview, trading_app.overview
     if profiles is not None and overview is not None:
-        read = profiles.overview_sources
         try:
-            overview.use_sources(read() if trading_app.settings.inline_start else await asyncio.to_thread(read))
+            overview.use_sources(await asyncio.to_thread(profiles.overview_sources))
         except Exception as problem:
             notify(app, f"The overview stays as it was: {problem}", severity="error", seconds=READ_S)
     reload = trading_app.settings.profiles[trading_app.chosen].reload
@@ -130,7 +129,7 @@ async def _reload(app: App[Any]) -> None:
         notify(app, NO_FILE, severity="warning", seconds=8)
         return
     try:
-        result = reload() if trading_app.settings.inline_start else await asyncio.to_thread(reload)
+        result = await asyncio.to_thread(reload)
     except Exception as problem:
         notify(app, f"The configuration was not taken: {problem}", severity="error", seconds=READ_S)
         return
@@ -240,8 +239,8 @@ async def ask_for_screen(screen: DeskScreen) -> None:
 async def ask_for_profile(app: App[Any]) -> None:
     """Show the profiles with their present configuration, and open the chosen one."""
     trading_app = cast(TradingApp, app)
-    profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
-    summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
+    profiles = trading_app.settings.profiles
+    summaries = await asyncio.gather(*(_summary(profile, trading_app.desk) for profile in profiles))
 
     def open_chosen(index: int | None) -> None:
         if index is not None and (index != trading_app.chosen or trading_app.desk is None):
@@ -252,16 +251,13 @@ async def ask_for_profile(app: App[Any]) -> None:
     app.push_screen(ChoiceDialog("Profiles", lines, trading_app.chosen), open_chosen)
 
 
-async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
+async def _summary(profile: ProfileChoice, desk: Desk | None) -> ProfileSummary:
     """Return a profile's line; the open profile's desk may know more than its configuration."""
-    if inline:
-        summary = profile.summary()
-    else:
-        try:
-            async with asyncio.timeout(SUMMARY_S):
-                summary = await asyncio.to_thread(profile.summary)
-        except TimeoutError:
-            return ProfileSummary(trouble="its configuration could not be read in time")
+    try:
+        async with asyncio.timeout(SUMMARY_S):
+            summary = await asyncio.to_thread(profile.summary)
+    except TimeoutError:
+        return ProfileSummary(trouble="its configuration could not be read in time")
     if desk is None or desk.settings.name != profile.name:
         return summary
     uid = desk.uid or summary.uid or (NO_UID if desk.account is not None else None)

@@ -180,12 +180,10 @@ DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
 class ChartPanel(Widget, can_focus=True):
     """A chart; a sparkline if it has no room or cannot be drawn; a sentence if there is nothing to draw."""
 
-    def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
-        """`inline` draws in the loop, without a thread."""
+    def __init__(self, draw: DrawChart, *, has_utf8: bool) -> None:
         super().__init__(id="chart-canvas")
         self._draw_chart = draw
         self._has_utf8 = has_utf8
-        self._inline = inline
         self._content: Chart | str = ""
         self._requested: tuple[Chart, int, int] | None = None
         """The chart, width and height whose drawing was requested last."""
@@ -217,10 +215,7 @@ class ChartPanel(Widget, can_focus=True):
     @work(group="draw", exclusive=True, exit_on_error=False)
     async def _draw(self, chart: Chart, width: int, height: int) -> None:
         try:
-            if self._inline:
-                self._drawn = self._draw_chart(chart, width, height, self._has_utf8)
-            else:
-                self._drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
+            self._drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
         except Exception as problem:  # whatever the library fails at, a new size or new data are drawn again
             self._drawn = (str(problem) or type(problem).__name__).splitlines()[0]
         self.refresh()

@@ -58,8 +58,7 @@ class MoneyScreen(TableScreen):
     def __init__(self, settings: UiSettings, now_ms: int) -> None:
         super().__init__(settings)
         self._reading = PeriodReading(zone_named(settings.timezone), now_ms)
-        has_utf8, inline = settings.terminal.has_utf8, settings.inline_start
-        chart_panel = ChartPanel(cast(DrawChart, DRAW_CHART), has_utf8=has_utf8, inline=inline)
+        chart_panel = ChartPanel(cast(DrawChart, DRAW_CHART), has_utf8=settings.terminal.has_utf8)
         self._panels = MoneyPanels(self._reading, chart_panel, self.key_named)
         self._is_reading = False
 

@@ -155,7 +155,6 @@ class UiSettings(ProfileAppearance):
     profiles: Sequence[ProfileChoice]
     chosen: int = 0
     terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
-    inline_start: bool = False
     overview: OverviewMaker | None = None
     """The profiles of an overview; None where there is one profile."""
     begins_with_overview: bool = False
