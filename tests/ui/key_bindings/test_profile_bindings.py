@@ -47,15 +47,6 @@ def test_an_id_no_binding_has_is_named() -> None:
     assert str(trouble) == "keys.revers is not the id of a key. Did you mean reverse? `tradetui keys` lists them."
 
 
-@pytest.mark.parametrize(("before", "now"), [("ask", "query"), ("live_stops", "view")])
-def test_an_id_that_was_renamed_is_named_with_the_one_it_has_now(before: str, now: str) -> None:
-    own = profile_bindings({before: "x"})
-    assert own.taken == {}
-    assert [str(trouble) for trouble in own.troubles] == [
-        f"keys.{before} is called keys.{now} now. Write {now} for {before} in the profile."
-    ]
-
-
 @pytest.mark.parametrize("keys", ["zork", "", "x,", "F5", "ctrl+zork", "zork+x"])
 def test_a_key_there_is_not_leaves_the_built_in_one(keys: str) -> None:
     own = profile_bindings({"zoom": keys})

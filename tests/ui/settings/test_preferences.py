@@ -53,16 +53,6 @@ def test_each_profile_has_its_own_choices_and_keeps_what_others_wrote(tmp_path: 
     assert preferences_from(screen_state.read_screen_state(tmp_path, "third")[0]) == ScreenPreferences()
 
 
-def test_a_file_from_before_profiles_counts_for_each_until_it_chooses(tmp_path: Path) -> None:
-    (tmp_path / "state.toml").write_text('theme = "tradetui-light"\n[tables.orders]\nsort = "symbol"\n')
-    for profile in ("main", "other"):
-        stored, _ = screen_state.read_screen_state(tmp_path, profile)
-        assert preferences_from(stored) == ScreenPreferences("tradetui-light", {"orders": TableChoice(None, "symbol")})
-    screen_state.write_screen_state(tmp_path, "main", {"theme": None, "tables": None})
-    assert screen_state.read_screen_state(tmp_path, "main")[0] == {}
-    assert screen_state.read_screen_state(tmp_path, "other")[0] != {}
-
-
 def test_profiles_that_write_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
     names = [f"profile-{number}" for number in range(12)]
     writers = [

@@ -59,24 +59,13 @@ def _values_joined(arguments: Sequence[str]) -> list[str]:
 
 class ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> Never:
-        versions = [f"tradetui {__version__}", f"Python {sys.version.split()[0]}", f"Textual {_textual_version()}"]
+        from importlib.metadata import version  # slower to import than all of --help
+
+        versions = [f"tradetui {__version__}", f"Python {sys.version.split()[0]}", f"Textual {version('textual')}"]
         output = stdout()
         output.line(", ".join(versions))
         output.flush()
         parser.exit()
-
-
-def _textual_version() -> str:
-    """Read the version from Textual's metadata directory; `importlib.metadata` is slower than all of --help."""
-    for folder in sys.path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for name in names:
-            if name.startswith("textual-") and name.endswith(".dist-info"):
-                return name.removeprefix("textual-").removesuffix(".dist-info")
-    return "not installed"
 
 
 class _HelpFormatter(argparse.HelpFormatter):

@@ -26,16 +26,11 @@ _HEADING = (
 _PROFILES: Final = "profiles"
 _SILENCED: Final = "silenced"
 _MADE: Final = "alerts"
-_FROM_BEFORE: Final = frozenset({"theme", "tables"})
-"""Top-level entries of a file older than choices by profile."""
 _ONE_WRITER: Final = threading.Lock()
 
 
 def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], str]:
-    """Return a profile's choices, and a sentence if the file was unreadable and set aside.
-
-    A file older than choices by profile counts for every profile without a later choice.
-    """
+    """Return a profile's choices, and a sentence if the file was unreadable and set aside."""
     try:
         stored, notice = _stored(data_dir / FILE)
     except OSError:
@@ -101,9 +96,7 @@ def _rule_in(entry: object) -> Rule | None:
 def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
     profiles = stored.get(_PROFILES)
     chosen = profiles.get(profile) if isinstance(profiles, dict) else None
-    if isinstance(chosen, dict):
-        return chosen
-    return {name: stored[name] for name in stored.keys() & _FROM_BEFORE}
+    return chosen if isinstance(chosen, dict) else {}
 
 
 def _stored(file: Path) -> tuple[dict[str, Any], str]:

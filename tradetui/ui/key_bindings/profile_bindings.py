@@ -14,8 +14,6 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_
 
 from tradetui.ui.key_bindings.actions import EVERYWHERE, Action, bound_keys, shown_keys
 
-RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
-"""Former ids of bindings that profiles may still contain, with their present ids."""
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
 _MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 
@@ -97,8 +95,6 @@ def long_name(name: str) -> str:
 
 
 def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
-    if id_ in RENAMED:
-        return KeyTrouble(id_, f"is called keys.{RENAMED[id_]} now", f"Write {RENAMED[id_]} for {id_} in the profile.")
     if id_ not in list(Action):
         near = difflib.get_close_matches(id_, list(Action), n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
