@@ -209,11 +209,7 @@ def test_a_trailing_stop_has_no_price_and_a_whole_position_stop_no_size() -> Non
 
 
 def test_a_reply_s_leverage_may_be_a_number() -> None:
-    row = {"posMode": "one_way_mode", "crossedMarginLeverage": 3, "marginCoin": "USDT"}
-    text = json.dumps({"code": "00000", "requestTime": 1, "data": row}).encode()
-    settings = read_reply(CATALOGUE["futures.account"], text).rows[0]
-    assert settings.crossed_margin_leverage == Decimal(3)
-    assert settings.position_mode == "one_way_mode"
+    assert one("futures.pending_orders", {**ORDER, "leverage": 3}).leverage == Decimal(3)
 
 
 def test_order_detail_tells_its_status_under_state() -> None:

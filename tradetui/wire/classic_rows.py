@@ -107,17 +107,12 @@ _SAME_OF_TRIGGER: Final = ("symbol", "orderId", "clientOid", "side", "posSide", 
 _OF_CLOSED_POSITION: Final = {
     "holdSide": "posSide",
     "posMode": "holdMode",
-    "openAvgPrice": "openPriceAvg",
-    "closeAvgPrice": "closePriceAvg",
     "pnl": "cumRealisedPnl",
     "openFee": "openFeeTotal",
     "closeFee": "closeFeeTotal",
     **_TIMES,
 }
-_SAME_OF_CLOSED_POSITION: Final = (
-    *("positionId", "marginCoin", "symbol", "marginMode"),
-    *("openTotalPos", "closeTotalPos", "netProfit", "totalFunding"),
-)
+_SAME_OF_CLOSED_POSITION: Final = ("marginCoin", "symbol", "marginMode", "netProfit", "totalFunding")
 
 
 def classic_accounts(assets: _Row) -> list[dict[str, Any]]:
@@ -261,7 +256,7 @@ def classic_key(key: _Row) -> dict[str, Any]:
     )
     reads_only = (_text(key.get("permType")) or "").lower().replace("-", "_") == "read_only"
     suffix = READ_ONLY_SUFFIX if reads_only else ""
-    row = _renamed(key, {}, ("userId", "inviterId", "parentId", "regisTime", "ips"))
+    row = _renamed(key, {}, ("userId", "parentId", "ips"))
     row["authorities"] = [f"{word}{suffix}" for word in permissions]
     return row
 

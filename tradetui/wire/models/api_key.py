@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from tradetui.wire.enums import same
-from tradetui.wire.replies.field_types import IdText, UtcTime
+from tradetui.wire.replies.field_types import IdText
 from tradetui.wire.replies.record import Record, texts_of
 from tradetui.wire.requests.request import Request
 
@@ -58,14 +58,10 @@ class AccountInfo(Record):
     normalizers = {"authorities": texts_of, "ips": texts_of}
 
     user_id: IdText
-    inviter_id: IdText | None = None
     ips: tuple[str, ...] = ()
     authorities: tuple[str, ...] = ()
     parent_id: IdText | None = None
     trader_type: str | None = None
-    channel_code: str | None = None
-    channel: str | None = None
-    regis_time: UtcTime | None = None
 
     def lacks_all(self, *authorities: str) -> bool:
         """Whether the key certainly has none of these authorities.

@@ -156,15 +156,10 @@ class OrderDetail(Record, Sided, InPositionMode):
     state: str
     side: str | None = None
     force: str | None = None
-    total_profits: DecimalFigure | None = None
     pos_side: str | None = None
     margin_coin: str | None = None
     preset_stop_surplus_price: DecimalFigure | None = None
-    preset_stop_surplus_type: str | None = None
-    preset_stop_surplus_execute_price: DecimalFigure | None = None
     preset_stop_loss_price: DecimalFigure | None = None
-    preset_stop_loss_type: str | None = None
-    preset_stop_loss_execute_price: DecimalFigure | None = None
     quote_volume: DecimalFigure | None = None
     order_type: str | None = None
     leverage: DecimalFigure | None = None
@@ -174,7 +169,6 @@ class OrderDetail(Record, Sided, InPositionMode):
     trade_side: str | None = None
     pos_mode: str | None = None
     order_source: str | None = None
-    cancel_reason: str | None = None
     c_time: UtcTime | None = None
     u_time: UtcTime | None = None
 

@@ -124,35 +124,17 @@ class SubaccountAssetsRequest(Request[SubaccountAssets]):
     product_type: ProductTypeText
 
 
-class AccountSettings(Record, InPositionMode, InMarginMode):
-    """One futures account with position mode, margin mode and leverage."""
+class AccountSettings(Record, InPositionMode):
+    """The settings of one futures account, of which the position mode is used."""
 
     identity = ("margin_coin",)
 
     margin_coin: str | None = None
-    locked: DecimalFigure | None = None
-    available: DecimalFigure | None = None
-    crossed_max_available: DecimalFigure | None = None
-    isolated_max_available: DecimalFigure | None = None
-    max_transfer_out: DecimalFigure | None = None
-    account_equity: DecimalFigure | None = None
-    usdt_equity: DecimalFigure | None = None
-    btc_equity: DecimalFigure | None = None
-    crossed_risk_rate: DecimalFigure | None = None
-    crossed_margin_leverage: DecimalFigure | None = None
-    isolated_long_lever: DecimalFigure | None = None
-    isolated_short_lever: DecimalFigure | None = None
-    margin_mode: str | None = None
     pos_mode: str
-    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
-    coupon: DecimalFigure | None = None
-    crossed_unrealized_pl: DecimalFigure | None = Field(default=None, alias="crossedUnrealizedPL")
-    isolated_unrealized_pl: DecimalFigure | None = Field(default=None, alias="isolatedUnrealizedPL")
-    asset_mode: str | None = None
 
 
 class AccountSettingsRequest(Request[AccountSettings]):
-    """Beyond the interface: one account with its position mode and leverage."""
+    """Beyond the interface: one account with its position mode."""
 
     symbol: RequiredSymbol
     product_type: ProductTypeText
@@ -215,16 +197,11 @@ class ClosedPosition(Record):
 
     identity = ("symbol", "hold_side", "c_time", "u_time")
 
-    position_id: IdText | None = None
     margin_coin: str | None = None
     symbol: str
     hold_side: str
     pos_mode: str | None = None
     margin_mode: str | None = None
-    open_avg_price: DecimalFigure | None = None
-    close_avg_price: DecimalFigure | None = None
-    open_total_pos: DecimalFigure | None = None
-    close_total_pos: DecimalFigure | None = None
     pnl: DecimalFigure | None = None
     net_profit: DecimalFigure | None = None
     total_funding: DecimalFigure | None = None
@@ -256,7 +233,6 @@ class FuturesBill(Record):
     symbol: str | None = None
     amount: DecimalFigure
     fee: DecimalFigure | None = None
-    fee_by_coupon: DecimalFigure | None = None
     business_type: str
     coin: str
     balance: DecimalFigure | None = None

@@ -1,10 +1,13 @@
-"""Public data, read without a key: rules, prices and funding rates of contracts, and the exchange's clock."""
+"""Public data, read without a key: rules, prices and funding rates of contracts, and the exchange's clock.
+
+Rows name the fields that the program uses; the others are in `received`, as in every row.
+"""
 
 from pydantic import Field
 
 from tradetui.wire.enums import same
 from tradetui.wire.replies.field_types import DecimalFigure, Places, UtcTime
-from tradetui.wire.replies.record import Record, texts_of
+from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import ProductTypeText, RequiredSymbol, Symbol
 from tradetui.wire.requests.request import Request
 
@@ -13,35 +16,18 @@ class Contract(Record):
     """The rules of a contract: its sizes and prices, its fees, and whether it trades."""
 
     identity = ("symbol",)
-    normalizers = {"supportMarginCoins": texts_of}
 
     symbol: str
     base_coin: str | None = None
     quote_coin: str | None = None
-    buy_limit_price_ratio: DecimalFigure | None = None
-    sell_limit_price_ratio: DecimalFigure | None = None
-    fee_rate_up_ratio: DecimalFigure | None = None
-    maker_fee_rate: DecimalFigure | None = None
     taker_fee_rate: DecimalFigure | None = None
-    open_cost_up_ratio: DecimalFigure | None = None
-    support_margin_coins: tuple[str, ...] = ()
     min_trade_num: DecimalFigure | None = None
-    price_end_step: DecimalFigure | None = None
     volume_place: Places | None = None
     price_place: Places | None = None
     size_multiplier: DecimalFigure | None = None
-    symbol_type: str | None = None
     min_trade_usdt: DecimalFigure | None = Field(default=None, alias="minTradeUSDT")
-    max_symbol_order_num: DecimalFigure | None = None
-    max_product_order_num: DecimalFigure | None = None
-    max_position_num: DecimalFigure | None = None
     symbol_status: str | None = None
-    fund_interval: DecimalFigure | None = None
-    min_lever: DecimalFigure | None = None
-    max_lever: DecimalFigure | None = None
-    pos_limit: DecimalFigure | None = None
     max_market_order_qty: DecimalFigure | None = None
-    max_order_qty: DecimalFigure | None = None
 
     @property
     def trades(self) -> bool | None:
@@ -65,19 +51,8 @@ class Ticker(Record):
     last_pr: DecimalFigure | None = None
     ask_pr: DecimalFigure | None = None
     bid_pr: DecimalFigure | None = None
-    bid_sz: DecimalFigure | None = None
-    ask_sz: DecimalFigure | None = None
-    high24h: DecimalFigure | None = Field(default=None, alias="high24h")
-    low24h: DecimalFigure | None = Field(default=None, alias="low24h")
     ts: UtcTime | None = None
-    change24h: DecimalFigure | None = Field(default=None, alias="change24h")
-    base_volume: DecimalFigure | None = None
-    quote_volume: DecimalFigure | None = None
-    usdt_volume: DecimalFigure | None = None
-    index_price: DecimalFigure | None = None
     funding_rate: DecimalFigure | None = None
-    holding_amount: DecimalFigure | None = None
-    open24h: DecimalFigure | None = Field(default=None, alias="open24h")
     mark_price: DecimalFigure | None = None
 
 
@@ -101,10 +76,7 @@ class FundingRate(Record):
 
     symbol: str
     funding_rate: DecimalFigure | None = None
-    funding_rate_interval: DecimalFigure | None = None
     next_update: UtcTime | None = None
-    min_funding_rate: DecimalFigure | None = None
-    max_funding_rate: DecimalFigure | None = None
 
 
 class FundingRatesRequest(Request[FundingRate]):
