@@ -67,10 +67,18 @@ class AccountRows:
     """By person."""
     seen_s: dict[str, float] = field(default_factory=dict)
     """By machine."""
+    level_s: dict[Writer, float | None] = field(default_factory=dict)
+    """By who is on the account: when that machine was last level, None if it never was."""
 
     def holder(self, scope: str) -> Row | None:
         """The intent that holds a scope."""
         return next((row for row in self.rows.values() if row.is_open and row.scope == scope), None)
+
+    def give_scope(self, scope: str) -> None:
+        """A scope that nobody holds goes to the first intent that was corrected while another one held it."""
+        waiting = [row for row in self.rows.values() if row.scope == scope and row.state is State.CORRECTED]
+        if waiting and self.holder(scope) is None:
+            waiting[0].is_open = True
 
 
 class MemoryServer:
@@ -114,6 +122,7 @@ class MemoryServer:
         account = self.accounts.setdefault(name, AccountRows())
         if writer.machine:
             account.seen_s[writer.machine] = now_s()
+            account.level_s.setdefault(writer, None)
         return account
 
     def _role(self, person: str) -> str:
@@ -126,10 +135,17 @@ class MemoryServer:
                 return name
         raise refused(StoreRefusal.WRONG_STEP, "no such intent")
 
-    def account_state(self, person: str, name: str, machine: str) -> Rows:
+    def account_state(self, person: str, name: str, machine: str, level: int | None) -> Rows:
         account = self._account(name, Writer(person, machine), trades=False)
+        if level is not None and level <= account.version:
+            account.level_s[Writer(person, machine)] = now_s()
         shown = [self._shown(account, row) for row in account.rows.values() if row.is_shown]
-        return [{"version": account.version, "open": shown, "locks": _locks(account), "role": self._role(person)}]
+        machines = [
+            {**writer._asdict(), "level_s": None if at_s is None else now_s() - at_s}
+            for writer, at_s in account.level_s.items()
+        ]
+        state = {"version": account.version, "open": shown, "locks": _locks(account), "machines": machines}
+        return [{**state, "role": self._role(person)}]
 
     def _shown(self, account: AccountRows, row: Row) -> dict[str, Any]:
         now, begun_by = now_s(), row.events[0].writer
@@ -195,12 +211,18 @@ class MemoryServer:
     ) -> Rows:
         writer = Writer(person, machine)
         account = self._account(name, writer, trades=True)
-        if intent in account.rows:
-            return _number(account.rows[intent].events[0].number)
-        if (holder := account.holder(scope)) is not None:
+        unsent = (State.INTENDED, State.WITHDRAWN)
+        row = account.rows.get(intent)
+        if row is not None and (row.state not in unsent or state in unsent):
+            return _number(row.events[0].number)
+        holder = account.holder(scope)
+        if holder not in (None, row) and state not in ENDED:
             raise _already_open(holder)
-        row = account.rows[intent] = Row(intent, scope, kind, State(state), writer, is_open=state not in ENDED)
-        return self._append(name, row, details, step)
+        row = account.rows.setdefault(intent, row or Row(intent, scope, kind, State(state), writer))
+        row.state, row.writer, row.is_open = State(state), writer, state not in ENDED
+        rows = self._append(name, row, details, step)
+        account.give_scope(scope)
+        return rows
 
     def step_intent(
         self,
@@ -228,11 +250,7 @@ class MemoryServer:
         row.state, row.writer = state, writer
         row.is_open = state not in ENDED and holder in (None, row)
         rows = self._append(name, row, details, step)
-        if holder is row and not row.is_open:
-            waiting = [other for other in account.rows.values() if other.scope == row.scope]
-            corrected = next((other for other in waiting if other.state is State.CORRECTED), None)
-            if corrected is not None:
-                corrected.is_open = True
+        account.give_scope(row.scope)
         return rows
 
     def _append(self, name: str, row: Row, details: Mapping[str, Any], step: str) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from math import inf
 from typing import Any
 
 import pytest
@@ -386,3 +387,61 @@ async def test_in_memory_an_older_copy_knows_nothing_of_what_came_later() -> Non
     await asyncio.sleep(LONGEST_WAIT_S)
     state = await faulty.bob.state()
     assert (state.version, [row.id for row in state.open]) == (1, ["i1"])
+
+
+@pytest.mark.parametrize("end", [State.UNKNOWN, State.SETTLED])
+async def test_what_an_older_copy_has_as_begun_is_brought_to_what_it_is_on_its_machine(
+    open_store: OpenStore, end: State
+) -> None:
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    for intent, former in (("i1", State.INTENDED), ("i2", State.WITHDRAWN), ("i3", State.SENT)):
+        await begun(anna, intent)
+        await stepped(bob, intent, *PATHS[former])
+        await bob.lock_trading(True)
+        await anna.adopt(intent, BTC, "reversal", end, {"was": "sent"}, step=f"{intent} as it is")
+        await anna.adopt(intent, BTC, "reversal", end, {"was": "sent"}, step=f"{intent} as it is")
+        there = await bob.read(intent)
+        assert there.state is (former if former is State.SENT else end)
+        assert [event.chain for event in there.events].count(f"{intent} as it is") == (former is not State.SENT)
+        open_there = [row.id for row in (await bob.state()).open]
+        assert open_there == ([intent] if there.state not in ENDED else [])
+        if open_there:
+            await stepped(anna, intent, State.UNKNOWN, State.RELEASED)
+        await bob.lock_trading(False)
+
+
+async def test_what_was_never_sent_stays_withdrawn(open_store: OpenStore) -> None:
+    anna = await open_store("anna", "desk2")
+    await begun(anna)
+    await stepped(anna, "i1", State.WITHDRAWN)
+    await anna.adopt("i1", BTC, "reversal", State.INTENDED, {}, step="again")
+    assert (await anna.read("i1")).state is State.WITHDRAWN
+    assert (await anna.state()).open == ()
+
+
+async def test_what_is_entered_takes_no_symbol_from_another_and_gives_it_to_who_waits(open_store: OpenStore) -> None:
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    await begun(anna, "i1")
+    await stepped(anna, "i1", State.WITHDRAWN)
+    await begun(bob, "i2")
+    with refusal(StoreRefusal.ALREADY_OPEN, intent="i2"):
+        await anna.adopt("i1", BTC, "reversal", State.UNKNOWN, {}, step="as it is")
+    await anna.adopt("i1", BTC, "reversal", State.SETTLED, {}, step="as it is")
+    await stepped(anna, "i1", State.CORRECTED)
+    await bob.adopt("i2", BTC, "reversal", State.SETTLED, {}, step="as it is there")
+    with refusal(StoreRefusal.ALREADY_OPEN, intent="i1"):
+        await begun(bob, "i3")
+
+
+async def test_each_machine_reads_since_when_the_others_are_level(open_store: OpenStore) -> None:
+    anna = await open_store("anna", "desk2")
+    assert (await anna.state()).others_level_s == 0, "there is no other"
+    bob = await open_store("bob", "laptop")
+    await bob.state()
+    assert (await anna.state()).others_level_s == inf
+    version = await begun(bob)
+    await bob.state(level=version + 1)
+    assert (await anna.state()).others_level_s == inf, "bob has compared with a store that had more"
+    await bob.state(level=version)
+    assert 0 <= (await anna.state()).others_level_s < PATIENCE_S
+    assert (await bob.state()).others_level_s == inf

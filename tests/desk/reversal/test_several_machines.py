@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from tests.desk.intents.memory_store import Link, MemoryServer, memory_store
+from tests.desk.intents.memory_store import AccountRows, Link, MemoryServer, memory_store
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.intents import Intents, SendsNothing
 from tradetui.desk.intents.journal.account_store import AccountStore, Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.journal.store_mark import MARK_FILE
-from tradetui.desk.intents.shared_account import LEASE_S, OTHERS_LOOK_S, STORE_READ_EVERY_S
+from tradetui.desk.intents.shared_account import LEASE_S, STORE_NUMBER, STORE_READ_EVERY_S
 from tradetui.desk.intents.states import State, Withheld, WrongStep, scope_of
+from tradetui.desk.intents.store_absence import OTHERS_LOOK_S
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Progress, Sent
@@ -194,9 +195,10 @@ async def test_an_open_intent_locks_its_symbol_on_every_machine_and_says_whose_i
 
 
 async def test_while_the_store_is_away_nothing_new_is_sent_and_every_refusal_says_so(desk: Desk) -> None:
-    async with running(desk, "anna@desk1") as (anna,):
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
         preview = await anna.previewed()
         anna.link.cut()
+        bob.link.cut()
         await asyncio.sleep(3)
         assert anna.intents.shared is not None and anna.intents.shared.away_s is not None
         assert "The store has been away for 3 s" in anna.blocked(preview)
@@ -207,6 +209,23 @@ async def test_while_the_store_is_away_nothing_new_is_sent_and_every_refusal_say
         assert "every machine compares its journal" in anna.blocked(preview)
         await asyncio.sleep(6)
         assert anna.blocked(await anna.previewed()) == ""
+
+
+async def test_nobody_waits_longer_than_until_every_other_machine_is_level_with_the_store(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        anna.link.cut()
+        await asyncio.sleep(1)
+        anna.link.mend()
+        await anna.looked(2.5)
+        assert anna.intents.store_trouble == "", "there is no other machine"
+        async with running(desk, "bob@desk2", "carl@desk3") as machines:
+            desk.server.restart()
+            await asyncio.sleep(2.5)
+            assert [machine.intents.store_trouble for machine in (anna, *machines)] == ["", "", ""]
+            machines[0].link.cut()
+            desk.server.restart()
+            await asyncio.sleep(4)
+            assert "every machine compares its journal" in anna.intents.store_trouble, "bob may still object"
 
 
 async def test_a_silent_store_is_noticed_within_two_seconds(desk: Desk) -> None:
@@ -598,3 +617,89 @@ async def test_a_machine_that_wakes_does_not_release_what_another_has_settled(de
             await anna.execution.release("tt-x", "looked at the site")
         assert (await anna.intents.read("tt-x")).end == "reversed"
         assert states_of(desk, desk.scene.uid) == [State.SETTLED]
+
+
+async def sent_after_a_copy(anna: Machine, desk: Desk) -> dict[str, AccountRows]:
+    """Let anna begin, copy the store, and let her send; return the copy."""
+    await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+    older = desk.server.snapshot()
+    await anna.intents.about_to_send("tt-x", {})
+    await anna.intents.note("tt-x", State.UNKNOWN, {"why": "no reply"})
+    await anna.looked()
+    return older
+
+
+async def test_what_an_older_copy_has_as_begun_is_not_withdrawn_by_others_if_it_was_sent(desk: Desk) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        older = await sent_after_a_copy(anna, desk)
+        await asyncio.sleep(60)
+        desk.server.restore(older)
+        async with running(desk, "bob@desk2") as (bob,):
+            assert bob.intents.unsettled() == (f"{SCOPE}: tt-x, unknown by anna@desk1",)
+            assert await anna.intents.accept_older_store()
+            await anna.looked()
+            assert (await anna.intents.read("tt-x")).state is State.UNKNOWN
+            assert states_of(desk, desk.scene.uid) == [State.UNKNOWN]
+
+
+@pytest.mark.parametrize("end", [State.UNKNOWN, State.SETTLED])
+async def test_what_others_withdrew_by_an_older_copy_is_entered_as_it_was_once_its_machine_is_back(
+    desk: Desk, end: State
+) -> None:
+    async with running(desk, "anna@desk1") as (anna,):
+        older = await sent_after_a_copy(anna, desk)
+        if end is not State.UNKNOWN:
+            await anna.intents.note("tt-x", end, {"outcome": "reversed"})
+        await anna.looked()
+    desk.server.restore(older)
+    async with running(desk, "bob@desk2") as (bob,):
+        await asyncio.sleep(40)
+        assert states_of(desk, desk.scene.uid) == [State.WITHDRAWN], "nobody here can know better"
+        async with running(desk, "anna@desk1") as (anna,):
+            assert await anna.intents.accept_older_store()
+            await anna.looked()
+            assert states_of(desk, desk.scene.uid) == [end] == [(await anna.intents.read("tt-x")).state]
+            assert bool(bob.intents.unsettled()) == (end is State.UNKNOWN)
+
+
+async def test_what_had_ended_and_is_lost_with_the_store_is_entered_again(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await bob.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=bob.intents.store_version)
+        await bob.intents.note("tt-x", State.WITHDRAWN, {})
+        await bob.looked()
+        older = desk.server.snapshot()
+        await anna.reversed()
+        await anna.looked()
+        lost = (await anna.intents.newest())[0]
+        desk.server.restore(older)
+        await anna.looked(8)
+        assert await anna.intents.accept_older_store()
+        assert await bob.intents.accept_older_store()
+        shown = {intent.id: intent for intent in await bob.intents.newest_of_all()}
+        assert shown[lost.id].state is State.SETTLED
+        assert {**shown[lost.id].details, STORE_NUMBER: lost.details[STORE_NUMBER]} == lost.details
+
+
+async def test_what_a_full_disk_kept_from_being_sent_locks_no_other_machine(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+
+        def full(*_: object, **__: object) -> None:
+            raise OSError("No space left on device")
+
+        assert anna.intents._journal is not None
+        monkeypatch.setattr(anna.intents._journal, "begin", full)
+        monkeypatch.setattr("tradetui.desk.intents.journal.store_mark.write_text", full)
+        with pytest.raises(Withheld, match="No space left"):
+            await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await bob.looked()
+        assert states_of(desk, desk.scene.uid) == [State.WITHDRAWN] and bob.intents.unsettled() == ()
+
+
+async def test_nobody_waits_for_the_machine_of_a_viewer(desk: Desk) -> None:
+    desk.server.roles["vera"] = "viewer"
+    async with running(desk, "vera@desk2", "anna@desk1") as (_vera, anna):
+        desk.server.restart()
+        await asyncio.sleep(2.5)
+        assert anna.intents.store_trouble == ""

@@ -39,6 +39,7 @@ from tradetui.desk.intents.states import (
     Withheld,
     WrongStep,
 )
+from tradetui.desk.intents.store_absence import StoreAbsence
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
@@ -52,15 +53,11 @@ STORE_READ_EVERY_S: Final = 0.7
 MACHINE_GONE_S: Final = 15.0
 """A machine that has not called the store for so long is gone, and another one settles what it has sent."""
 LEASE_S: Final = 20.0
-OTHERS_LOOK_S: Final = 6.0
-"""After the store was away every machine that runs has looked at it again so soon, and has objected to an older copy.
-
-This is the longest pause between two tries to connect, and a look.
-"""
 STORE_NUMBER: Final = "store"
 """In the first step of a local intent: the number of its first event in the store."""
 BY, COPY_OF = "by", "copy_of"
 """In a local step that was copied from the store: who wrote it there, and the id of the step."""
+_UNSENT: Final = (State.INTENDED, State.WITHDRAWN)
 
 
 class SharedAccount:
@@ -85,8 +82,7 @@ class SharedAccount:
         self.open_elsewhere: dict[str, OpenIntent] = {}
         self.went_back = ""
         """What the store lacks if it is an older copy of itself; nothing is sent until a person accepts it."""
-        self.absence = ""
-        """How long the store was last away, as a sentence; empty if it never was."""
+        self.absence = StoreAbsence()
         self.version: int | None = None
         """The number of the newest event as last read."""
         self.store = store
@@ -98,10 +94,6 @@ class SharedAccount:
         self._changed = changed
         self._is_level = False
         """Whether the store was compared with the local journal since it was last away."""
-        self._away_since_s: float | None = None
-        """When it was last lost, in monotonic seconds; None while it can be read, and before it ever was."""
-        self._back_since_s: float | None = None
-        """When it was first read after it was away, in monotonic seconds; None while it is away."""
         self._has_objected = False
         """Whether trading was locked because the store went back."""
         self.refusal = ""
@@ -143,11 +135,10 @@ class SharedAccount:
             return f"The store refuses this session: {self.refusal}."
         if self.may_only_view:
             return may_only_view(self.store.writer.person)
-        if not self._is_level or self._back_since_s is None:
+        if not self._is_level:
             fault = f" That fails: {self._fault}." if self._fault else ""
             return f"The store is being compared with this machine's journal.{fault}"
-        left_s = OTHERS_LOOK_S - (self._clock.monotonic() - self._back_since_s)
-        if left_s > 0:
+        if (left_s := self.absence.others_look_s(self._clock.monotonic())) > 0:
             return (
                 f"Nothing is sent for {left_s:.0f} s, so that every machine compares its journal with the store first."
             )
@@ -160,9 +151,8 @@ class SharedAccount:
         self._woken.set()
 
     def _is_away(self) -> None:
-        if self._back_since_s is not None:
-            self._away_since_s = self._clock.monotonic()
-        self._is_level, self._back_since_s = False, None
+        self.absence.lost(self._clock.monotonic())
+        self._is_level = False
         self._has_objected = False  # what comes back may be an even older copy
         self._compared.clear()
 
@@ -194,19 +184,22 @@ class SharedAccount:
                 self.went_back, self._is_level = str(problem), False
                 await self._object()
             except Exception as problem:  # whatever the reason, nothing is sent without the comparison
-                self._is_level, self._fault = False, f"{type(problem).__name__}: {problem}"
-                _log.warning("the store cannot be compared with the journal: %s", self._fault)
+                former, self._fault = self._fault, f"{type(problem).__name__}: {problem}"
+                self._is_level = False
+                if self._fault != former:
+                    _log.warning("the store cannot be compared with the journal: %s", self._fault)
             finally:
                 self._changed()
 
     async def _look(self) -> None:
-        state = await self.store.state()
+        called_s = self._clock.monotonic()
+        state = await self.store.state(level=self.version if self._is_level else None)
         self.locks = state.locks
-        if self._back_since_s is None:
-            self._back_since_s = self._clock.monotonic()
+        self.absence.read(called_s, state.others_level_s)
         self.may_only_view, self.refusal = state.role == "viewer", ""
         if not self.may_only_view:
             await self._tell_lock()
+            await self._withdraw_unused()
         journal = self._journal()
         if journal is None:
             return
@@ -214,16 +207,15 @@ class SharedAccount:
         own = await self._disk.run(journal.open_intents)
         self._show(state, own)
         if self.may_only_view:
+            self._is_level = True  # nobody waits for the objection of a person who may not object
             return
-        await self._withdraw_unused()
         if await self._level(journal, state, own):
             state = await self.store.state()
             self._show(state, await self._disk.run(journal.open_intents))
-        await self._follow()
+        if not self.absence.others_look_s(self._clock.monotonic()):
+            await self._follow()
         self._fault, self._has_objected, self._is_level = "", False, True
-        if self._away_since_s is not None and self._back_since_s is not None:
-            self.absence = f"The store was away for {self._back_since_s - self._away_since_s:.0f} s and is compared."
-            self._away_since_s = None
+        self.absence.compared()
 
     def _show(self, state: AccountState, own: Iterable[Intent]) -> None:
         open_here = {intent.id for intent in own}
@@ -251,13 +243,13 @@ class SharedAccount:
     async def accept_older_store(self) -> None:
         """Go on with a store that went back in time: a person's deliberate step. Trading is then locked.
 
-        What is open here is entered into the store again. Raises StoreAway, StoreRefused.
+        What the store has lost of this machine is entered again. Raises StoreAway, StoreRefused.
         """
         journal = self._journal()
         if journal is None:
             return
         async with self._looking:
-            await self._enter_open(journal)
+            await self._enter_lost(journal)
             state = await self.store.state()
             if not self.may_only_view:
                 await self.store.lock_trading(True)
@@ -273,26 +265,39 @@ class SharedAccount:
             return
         try:
             self.locks = await self.store.lock_trading(True)
-            await self._enter_open(journal)
+            await self._enter_lost(journal)
         except StoreAway:
             return  # it is tried again once the store is back
         except StoreRefused as refused:
             _log.warning("the store went back, and this session may not lock it: %s", refused)
         self._has_objected = True
 
-    async def _enter_open(self, journal: Journal) -> None:
-        for intent in await self._disk.run(journal.open_intents):
+    async def _enter_lost(self, journal: Journal) -> None:
+        """Enter what an older copy of the store lacks: whatever is open here, and what has ended since it was made."""
+        newest, own = await self._disk.run(journal.newest), await self._disk.run(journal.open_intents)
+        lost = []
+        for intent in [*own, *newest]:
             try:
-                await self.store.read(intent.id)
+                there = (await self.store.read(intent.id)).state
             except KeyError:
-                with suppress(StoreRefused):  # another one holds the symbol
-                    await self._enter(intent)
+                if intent.state not in ENDED or STORE_NUMBER in intent.details:
+                    lost.append(intent)
+                continue
+            if there in ENDED and intent.state is there:
+                break
+            # That it was sent is lost there, and somebody may have withdrawn it for that.
+            if there in _UNSENT and intent.state not in _UNSENT:
+                lost.append(intent)
+        for intent in sorted(lost, key=lambda intent: intent.events[0].number):
+            with suppress(StoreRefused):  # another one holds the symbol
+                await self._enter(intent)
 
     async def _enter(self, intent: Intent) -> None:
-        """Enter an intent into the store that is open here already, as it is now."""
+        """Enter an intent of this machine into the store as it is now."""
         last = intent.events[-1]
         details = _shared_details(intent, last._replace(details=intent.details))
-        await self.store.adopt(intent.id, intent.scope, intent.kind, intent.state, details, step=last.chain)
+        step = str(last.details.get(COPY_OF, last.chain))
+        await self.store.adopt(intent.id, intent.scope, intent.kind, intent.state, details, step=step)
 
     # Sending
 

@@ -365,7 +365,7 @@ class JournalScreen(RecordsScreen[Intent]):
         nothing = self._trouble or (nothing_matches(self._table, self.key_named) if count else _EMPTY)
         title = f"Journal {shown_of(shown, count)}" if count else "Journal"
         intents = None if self.desk is None else self.desk.intents
-        absence = "" if intents is None or intents.shared is None else intents.shared.absence
+        absence = "" if intents is None or intents.shared is None else intents.shared.absence.sentence
         self.query_one(RecordsFrame).say(title, nothing, self._trouble or absence)
         hints = (action for action in Action if action.hint or action in (Action.BACK, Action.RELEASE))
         self.show_hints(hints, zone_label(self.zone))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from itertools import groupby
+from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
 from tradetui.desk.intents.states import Event, Intent, State
@@ -108,12 +109,17 @@ class StoreEvent(NamedTuple):
 
 
 class AccountState(NamedTuple):
-    """The account now; `version` is the number of its newest event, `role` what this session's person may do there."""
+    """The account now; `version` is the number of its newest event, `role` what this session's person may do there.
+
+    `others_level_s` is for how many seconds not every other machine has said that it is level with the store: inf if
+    one never has, 0 if there is no other.
+    """
 
     version: int
     open: tuple[StoreIntent, ...]
     locks: tuple[StoreLock, ...]
     role: str = "trader"
+    others_level_s: float = 0.0
 
 
 class Lease(NamedTuple):
@@ -174,10 +180,17 @@ class AccountStore:
         """Connect; if that fails, it is tried again until `aclose`."""
         await self._connection.open()
 
-    async def state(self) -> AccountState:
-        [row] = await self._connection.call("account_state", self._account, self._machine, deadline_s=_STATE_DEADLINE_S)
+    async def state(self, *, level: int | None = None) -> AccountState:
+        """Read the account; `level` is the version with which this machine's journal was compared, if it was."""
+        arguments = (self._account, self._machine, level)
+        [row] = await self._connection.call("account_state", *arguments, deadline_s=_STATE_DEADLINE_S)
+        others = [machine["level_s"] for machine in row["machines"] if _writer(machine) != self.writer]
         return AccountState(
-            row["version"], tuple(map(_store_intent, row["open"])), tuple(map(_lock, row["locks"])), row["role"]
+            row["version"],
+            tuple(map(_store_intent, row["open"])),
+            tuple(map(_lock, row["locks"])),
+            row["role"],
+            max((inf if level_s is None else level_s for level_s in others), default=0.0),
         )
 
     async def begin(self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None) -> int:
@@ -207,7 +220,10 @@ class AccountStore:
     async def adopt(
         self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
     ) -> int:
-        """Enter an intent that is open on this machine already, in its state, also while trading is locked."""
+        """Enter an intent that this machine has already, in its state, also while trading is locked.
+
+        If the store has it as intended or withdrawn and it was sent, it is brought to that state.
+        """
         return await self._written(
             "adopt_intent", intent, self._account, scope, kind, str(state), dict(details), step, self._machine
         )

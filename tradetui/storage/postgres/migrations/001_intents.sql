@@ -22,6 +22,8 @@ create table machine (
     name text not null check (length(name) between 1 and 64),
     share double precision check (share > 0 and share <= 1),
     seen_at timestamptz not null,
+    -- When it last said that it has compared its journal with this store.
+    level_at timestamptz,
     -- Made by a program before its first join, and set by each of its connections as tradetui.installation, so that a
     -- second program of the same name is not taken for it.
     installation text not null,
@@ -133,8 +135,10 @@ create function installation_of_caller() returns text language sql stable
     set search_path = tradetui, pg_temp
     return coalesce(current_setting('tradetui.installation', true), '');
 
--- Let only those in who may; the machine, if one is named, counts as seen.
-create function admit(p_schema int, p_account text, p_machine text, p_trades boolean) returns void language plpgsql
+-- Let only those in who may; the machine, if one is named, counts as seen. p_level is the version with which it has
+-- compared its journal: a later one than this store's is that of a store from which this one is an older copy.
+create function admit(p_schema int, p_account text, p_machine text, p_trades boolean, p_level bigint default null)
+    returns void language plpgsql
     set search_path = tradetui, pg_temp
 as $$
 begin
@@ -148,7 +152,8 @@ begin
             return;
         end if;
     else
-        update machine set seen_at = clock_timestamp()
+        update machine set seen_at = clock_timestamp(), level_at = case
+            when p_level <= (select version from account where name = p_account) then clock_timestamp() else level_at end
             where account = p_account and person = session_user and name = p_machine
                 and installation = installation_of_caller();
         if found then
@@ -247,7 +252,8 @@ as $$
 begin
     perform check_schema(p_schema);
     insert into account values (p_account, p_base_url, p_environment, p_uid) on conflict do nothing;
-    insert into machine values (p_account, session_user, p_machine, p_share, clock_timestamp(), installation_of_caller())
+    insert into machine (account, person, name, share, seen_at, installation)
+        values (p_account, session_user, p_machine, p_share, clock_timestamp(), installation_of_caller())
         on conflict (account, person, name) do update set share = excluded.share, seen_at = excluded.seen_at
         where machine.installation = excluded.installation;
     if not found then
@@ -318,6 +324,15 @@ begin
     perform pg_notify('tradetui', p_account);
 end $$;
 
+-- A scope that nobody holds goes to the first intent that waits for it, corrected while another one held it.
+create function give_scope(p_account text, p_scope text) returns void language sql
+    set search_path = tradetui, pg_temp
+    begin atomic
+        update intent set open = true where id = (select id from intent
+                where account = p_account and scope = p_scope and state = 'corrected' order by first_number limit 1)
+            and not exists (select from intent where account = p_account and scope = p_scope and open);
+    end;
+
 create function step_intent(p_schema int, p_intent text, p_step text, p_state text, p_details jsonb, p_prior text,
     p_fence bigint, p_machine text, out number bigint)
     language plpgsql security definer set search_path = tradetui, pg_temp
@@ -350,38 +365,40 @@ begin
     number := next_number(of_account);
     update intent set state = p_state, last_number = number,
         open = not ends(p_state) and coalesce(holder_id, p_intent) = p_intent where id = p_intent;
-    if ends(p_state) and holder_id = p_intent then
-        update intent set open = true where id = (select id from intent
-            where account = of_account and scope = current.scope and state = 'corrected'
-            order by first_number limit 1);
-    end if;
+    perform give_scope(of_account, current.scope);
     insert into event values (of_account, number, p_intent, p_state, clock_timestamp(), session_user, p_machine,
         p_details, p_step);
     perform pg_notify('tradetui', of_account);
 end $$;
 
--- Enter an intent that is open on its machine already, in the state in which it is there, also while trading is locked.
+-- Enter an intent of a machine in the state in which it is there, also while trading is locked. One that an older copy
+-- of the store has as intended, and that was withdrawn for it perhaps, is brought to that state.
 create function adopt_intent(p_schema int, p_intent text, p_account text, p_scope text, p_kind text, p_state text,
     p_details jsonb, p_step text, p_machine text, out number bigint)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 declare
+    current intent;
     holder intent;
 begin
     perform admit(p_schema, p_account, p_machine, true);
     perform hold_account(p_account);
-    number := (select first_number from intent where id = p_intent and account = p_account);
-    if number is not null then
+    select * into current from intent where id = p_intent and account = p_account;
+    if current.id is not null
+        and (current.state not in ('intended', 'withdrawn') or p_state in ('intended', 'withdrawn')) then
+        number := current.first_number;
         return;
     end if;
-    select * into holder from intent where account = p_account and scope = p_scope and open;
-    if holder.id is not null then
+    select * into holder from intent where account = p_account and scope = p_scope and open and id <> p_intent;
+    if holder.id is not null and not ends(p_state) then
         perform refuse_open(holder);
     end if;
     number := next_number(p_account);
-    insert into intent values (p_intent, p_account, p_scope, p_kind, p_state, not ends(p_state), number, number);
+    insert into intent values (p_intent, p_account, p_scope, p_kind, p_state, not ends(p_state), number, number)
+        on conflict (id) do update set state = p_state, open = not ends(p_state), last_number = excluded.last_number;
     insert into event values (p_account, number, p_intent, p_state, clock_timestamp(), session_user, p_machine,
         p_details, p_step);
+    perform give_scope(p_account, p_scope);
     perform pg_notify('tradetui', p_account);
 end $$;
 
@@ -473,12 +490,12 @@ begin
     end if;
 end $$;
 
-create function account_state(p_schema int, p_account text, p_machine text, out version bigint,
-    out now_epoch_s double precision, out open jsonb, out locks jsonb, out machines jsonb, out role text)
+create function account_state(p_schema int, p_account text, p_machine text, p_level bigint default null,
+    out version bigint, out now_epoch_s double precision, out open jsonb, out locks jsonb, out machines jsonb, out role text)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
-    perform admit(p_schema, p_account, p_machine, false);
+    perform admit(p_schema, p_account, p_machine, false, p_level);
     now_epoch_s := extract(epoch from clock_timestamp());
     role := role_of_caller();
     -- One statement, so that all of it is of one moment.
@@ -497,7 +514,7 @@ begin
             where i.account = p_account and (i.open or i.state = 'corrected')),
         (select coalesce(jsonb_agg(to_jsonb(l)), '[]') from locks_of(p_account) l),
         (select coalesce(jsonb_agg(jsonb_build_object('person', m.person, 'machine', m.name,
-            'seen_s', age_s(m.seen_at), 'share', m.share) order by m.person, m.name), '[]')
+            'seen_s', age_s(m.seen_at), 'level_s', age_s(m.level_at), 'share', m.share) order by m.person, m.name), '[]')
             from machine m where m.account = p_account)
         into version, open, locks, machines from account a where a.name = p_account;
 end $$;
