@@ -390,13 +390,13 @@ class Trial:
         for session in self.sessions:
             session.stop()
 
-    def judge(self, *, was_restored: bool = False) -> None:
-        """Hold what happened to the promises. An older copy of the store may lack what ended before it was accepted."""
+    def judge(self) -> None:
+        """Hold what happened to the promises."""
         problems = [
             *self._sent_more_than_confirmed(),
             *self._overlapping(),
             *self._outcomes(),
-            *self._lost_steps(was_restored),
+            *self._lost_steps(),
             *self._over_the_limits(),
         ]
         assert not problems, "\n".join([*problems, *self.story])
@@ -433,12 +433,11 @@ class Trial:
         if done != says_done:
             yield f"done {sorted(done - says_done)} and not said so; said {sorted(says_done - done)} and not done"
 
-    def _lost_steps(self, was_restored: bool) -> Iterator[str]:
+    def _lost_steps(self) -> Iterator[str]:
         """Each intent stands in the store as it stands in the journals of the machines that know it."""
         rows = dict(self.store.sql("select id, state from tradetui.intent"))
         for intent in self._intents():
-            may_lack = was_restored and intent.state in ENDED
-            if rows.get(intent.id, str(intent.state) if may_lack else "") != str(intent.state):
+            if rows.get(intent.id) != str(intent.state):
                 yield f"{intent.id} is {intent.state} here and {rows.get(intent.id)} in the store"
         if still_open := [intent for intent, state in rows.items() if State(state) not in ENDED]:
             yield f"open in the store: {still_open}"
