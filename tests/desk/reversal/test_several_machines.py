@@ -519,6 +519,18 @@ async def test_an_account_whose_uid_nobody_told_sends_nothing_with_a_store(desk:
     await machine.execution.stop()
 
 
+async def test_a_session_whose_journal_cannot_be_opened_does_not_blame_the_exchange(desk: Desk) -> None:
+    clock, link = desk.scene.client.clock, Link()
+
+    def open_store(account: str) -> AccountStore:
+        return memory_store(desk.server, account, Writer("anna", "desk1"), clock, link)
+
+    intents = Intents(None, InlineDisk(), clock, "", lambda: "tt-1", start_locked=False, open_store=open_store)
+    assert intents.store_trouble == ""
+    with pytest.raises(Withheld, match="the account is not identified yet"):
+        await intents.begin("tt-x", SCOPE, "reversal", {})
+
+
 async def test_a_session_without_the_store_sends_nothing_on_a_machine_that_has_joined(desk: Desk) -> None:
     async with running(desk, "anna@desk1") as (anna,):
         location = anna.location

@@ -210,7 +210,8 @@ class Intents:
         """Why nothing can be sent because of the store, as a sentence; empty without a store, and if it can."""
         if self.shared is not None:
             return self.shared.trouble
-        return "" if self._open_store is None else _UID_FOR_STORE
+        has_no_journal = self._journal is None and self._location is None  # `trouble` says why
+        return "" if self._open_store is None or has_no_journal else _UID_FOR_STORE
 
     async def accept_older_store(self) -> bool:
         """Go on with a store that went back in time: the trader's deliberate step. Trading is then locked.
