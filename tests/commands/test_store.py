@@ -161,6 +161,10 @@ def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: py
         ("failed to resolve host 'desk.example': [Errno -2] Name or service not known", "correct host"),
         ('connection to server at "127.0.0.1", port 5433 failed: Connection refused', "host and port"),
         ('FATAL:  database "desk" does not exist', "correct store"),
+        ('FATAL:  role "anna" is not permitted to log in', "ALTER ROLE"),
+        ("connection to server failed: session is read-only", "primary server"),
+        ('FATAL:  too many connections for role "anna"', "two connections"),
+        ("FATAL:  remaining connection slots are reserved for superusers", "max_connections"),
         ('FATAL:  no pg_hba.conf entry for host "192.0.2.9", user "anna"', "pg_hba.conf"),
     ],
 )
