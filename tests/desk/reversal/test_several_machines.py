@@ -456,6 +456,23 @@ async def test_a_machine_that_saw_nothing_newer_than_an_older_copy_sends_nothing
         assert carl.intents.unsettled() == (f"{SCOPE}: tt-x, intended by anna@desk1",)
 
 
+async def test_a_session_objects_for_what_another_of_its_machine_has_seen(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "anna@desk1", "carl@desk3") as (first, second, carl):
+        older = desk.server.snapshot()
+        first.link.cut()
+        carl.link.cut()
+        await second.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=second.intents.store_version)
+        await second.intents.note("tt-x", State.WITHDRAWN, {})
+        await second.looked()
+        second.link.cut()
+        desk.server.restore(older)
+        first.link.mend()
+        carl.link.mend()
+        await carl.looked(OTHERS_LOOK_S)
+        assert "went back in time" in first.intents.store_trouble
+        assert carl.intents.lock.in_store.startswith("anna@desk1")
+
+
 async def test_an_event_number_that_was_given_before_shows_an_older_store_at_the_last_moment(desk: Desk) -> None:
     async with running(desk, "anna@desk1") as (anna,):
         older = desk.server.snapshot()

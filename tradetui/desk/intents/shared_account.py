@@ -230,13 +230,15 @@ class SharedAccount:
 
     async def _check_mark(self, state: AccountState) -> None:
         """Find the newest event seen before where it was, and remember the newest now; raises OlderCopy."""
-        if self.mark.newest_step is None or self.went_back:
+        if self.went_back:
             former = self.mark.newest_step
             await self.mark.read()
-            if self.went_back and self.mark.newest_step == former:
+            if self.mark.newest_step == former:
                 # The event may be there again, entered by another machine: a person has to look all the same.
                 raise OlderCopy(self.went_back)
             self.went_back = ""
+        elif not self._is_level:
+            await self.mark.catch_up()
         if self.mark.newest_step is None or not self._is_level or state.version != self.version:
             await self.mark.remember(await self.mark.events_since(self.store, state.version))
 

@@ -52,6 +52,13 @@ class StoreMark:
         except (KeyError, TypeError, ValueError):
             raise OSError(f"{self._file} cannot be read") from None
 
+    async def catch_up(self) -> None:
+        """Take over what another session of this machine has seen beyond this one; raises OSError as `read` does."""
+        former = self.newest_step
+        await self.read()
+        if former is not None and (self.newest_step is None or self.newest_step.number < former.number):
+            self.newest_step = former
+
     async def events_since(self, store: AccountStore, version: int) -> list[StoreEvent]:
         """Return the store's events from the step seen on, or the newest of its `version` if none was seen.
 
