@@ -1,8 +1,8 @@
-"""Opens, migrates and changes SQLite files by common rules; refuses files that cannot be trusted.
+"""Opens and changes SQLite files by common rules; refuses files that cannot be trusted.
 
-Every file has a list of migrations. Its `PRAGMA user_version` is the version after the last migration that was applied;
-opening the file applies the rest. A file that is damaged, or older than the first migration, is never deleted. It is
-renamed to `NAME.damaged-1` or `NAME.version-14-1`, with its log, so that it can be examined and is not read by mistake.
+Every file has one schema, whose version is its `PRAGMA user_version`. A file that is damaged, or of an earlier version,
+is never deleted. It is renamed to `NAME.damaged-1` or `NAME.version-14-1`, with its log, so that it can be examined and
+is not read by mistake.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Final
 
 from tradetui.storage.private_directory import make_private_directory
 
-Migration = str | Callable[[sqlite3.Connection], None]
-"""Leads from one version to the next: SQL, or a function called within the transaction."""
+Schema = str | Callable[[sqlite3.Connection], None]
+"""Makes the tables of a new file: SQL, or a function called within the transaction."""
 BUSY_S: Final = 5.0
 """Seconds to wait for another process that holds a file."""
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
@@ -63,30 +63,28 @@ class FileLost(FileUnusable):
 
 def open_file(
     file: Path | None,
-    migrations: Sequence[Migration],
+    schema: Schema,
+    version: int = 1,
     *,
-    first_version: int = 1,
     mounts: Path = Path("/proc/mounts"),
     checked_table: str = "",
     remedy: str = "",
 ) -> sqlite3.Connection:
-    """Open or make a file and bring it to the newest version; None opens a temporary file that nobody else can open.
+    """Open a file, or make one by the schema of this version; None opens a temporary file that nobody else can open.
 
-    The first of `migrations` makes a new file of `first_version`; each of the others leads to the next version.
+    The whole file is checked for damage. If `checked_table` is given, only that table of an existing file is checked,
+    so that a large file opens fast; `check_file` checks the rest later. `remedy` says what to do about an unusable
+    directory.
 
-    The whole file is checked for damage. If `checked_table` is given and the file is of the newest version, only that
-    table is checked, so that a large file opens fast; `check_file` checks the rest later. `remedy` says what to do
-    about an unusable directory.
-
-    Raises FileUnusable if the file is newer than the migrations, older than all of them or damaged (both are set
-    aside), held by another program, not writable, or on a network file system.
+    Raises FileUnusable if the file is of a newer version, of an earlier one or damaged (both are set aside), held by
+    another program, not writable, or on a network file system.
     """
     if file is None:
         connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        migrate(connection, migrations, "temporary file", first_version)
+        make_tables(connection, schema, version, "temporary file")
         return connection
     _refuse_network_file_system(file, mounts, remedy)
-    if (kept := _set_aside_older(file, first_version)) is not None:
+    if (kept := _set_aside_older(file, version)) is not None:
         reason = f"it is of an earlier version and is kept as {kept.name}"
         raise FileUnusable(str(file), reason, "Start again: a new file is made")
     try:
@@ -98,10 +96,10 @@ def open_file(
         raise unusable(file, problem) from None
     try:
         use_log(connection, synchronous="full")
-        is_newest = connection.execute("PRAGMA user_version").fetchone()[0] == first_version + len(migrations) - 1
-        if not _passes_quick_check(connection, checked_table if is_newest else ""):
+        has_tables = connection.execute("PRAGMA user_version").fetchone()[0] == version
+        if not _passes_quick_check(connection, checked_table if has_tables else ""):
             raise sqlite3.DatabaseError("damaged")
-        migrate(connection, migrations, str(file), first_version)
+        make_tables(connection, schema, version, str(file))
     except FileUnusable:
         connection.close()
         raise
@@ -232,32 +230,29 @@ def damaged(file: Path, detail: str = "") -> FileLost:
     return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
 
-def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], name: str, first_version: int = 1) -> None:
-    """Bring a file to the newest version in one transaction; raises FileUnusable if it is newer than that."""
-    newest = first_version + len(migrations) - 1
-    if _known_version(connection, newest, name) == newest:
+def make_tables(connection: sqlite3.Connection, schema: Schema, version: int, name: str) -> None:
+    """Make the tables of a file without any, in one transaction; raises FileUnusable if it is of a newer version."""
+    if _has_tables(connection, version, name):
         return
     with transaction(connection):
-        # Read again: another process may have migrated it while this one waited.
-        known = _known_version(connection, newest, name)
-        for version, migration in enumerate(migrations, first_version):
-            if version <= known:
-                continue
-            if isinstance(migration, str):
-                for statement in _statements(migration):
-                    connection.execute(statement)
-            else:
-                migration(connection)
-            connection.execute(f"PRAGMA user_version={version}")
+        # Another process may have made them while this one waited.
+        if _has_tables(connection, version, name):
+            return
+        if isinstance(schema, str):
+            for statement in _statements(schema):
+                connection.execute(statement)
+        else:
+            schema(connection)
+        connection.execute(f"PRAGMA user_version={version}")
 
 
-def _known_version(connection: sqlite3.Connection, newest: int, name: str) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version < 0:
+def _has_tables(connection: sqlite3.Connection, version: int, name: str) -> bool:
+    present: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if present < 0:
         raise sqlite3.DatabaseError("no version is negative")
-    if version > newest:
-        raise FileUnusable(name, f"it is of a newer version ({version})", "Use the newer tradetui that wrote it")
-    return version
+    if present > version:
+        raise FileUnusable(name, f"it is of a newer version ({present})", "Use the newer tradetui that wrote it")
+    return present == version
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -298,15 +293,15 @@ def set_aside(file: Path) -> Path:
     return aside
 
 
-def _set_aside_older(file: Path, first_version: int) -> Path | None:
+def _set_aside_older(file: Path, newest: int) -> Path | None:
     """Rename a file of an earlier version, with its log; return the new path, or None if it is not older."""
-    if _version_of(file) not in range(1, first_version):
+    if _version_of(file) not in range(1, newest):
         return None
     directory = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)
         version = _version_of(file)  # read again: another process may have moved it while this one waited
-        if version not in range(1, first_version):
+        if version not in range(1, newest):
             return None
         kept = _free_name(file, f"version-{version}")
         _rename(file, kept)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripRow, ended_trips
 from tradetui.desk.results.sums import ResultLine, result_lines
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.storage.sqlite_file import Migration, migrate
+from tradetui.storage.sqlite_file import Schema, make_tables
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 
@@ -124,9 +124,9 @@ class FailingConnection(sqlite3.Connection):
 def test_after_any_statement_that_fails_the_same_program_counts_each_fill_once(
     monkeypatch: pytest.MonkeyPatch, undisturbed: Figures, every: int
 ) -> None:
-    def connect(_: None, versions: Sequence[Migration], **__: object) -> FailingConnection:
+    def connect(_: None, schema: Schema, version: int, **__: object) -> FailingConnection:
         connection = sqlite3.connect(":memory:", isolation_level=None, factory=FailingConnection)
-        migrate(connection, versions, "memory")
+        make_tables(connection, schema, version, "memory")
         return connection
 
     monkeypatch.setattr(database, "open_file", connect)

@@ -163,7 +163,7 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\ntmpfs / tmpfs rw 0 0\n")
     assert file_system_of(tmp_path / "deep", mounts) == "nfs4"
     with pytest.raises(FileUnusable, match="network file system"):
-        open_file(tmp_path / "deep" / "x.sqlite", (), mounts=mounts)
+        open_file(tmp_path / "deep" / "x.sqlite", "", mounts=mounts)
 
 
 def test_of_the_ended_states_one_can_be_corrected_and_one_released_again() -> None:

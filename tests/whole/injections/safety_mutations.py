@@ -31,8 +31,8 @@ Patch = Callable[[Any, str, Any], object]
 def sync_left_out(patch: Patch) -> None:
     right = open_file
 
-    def wrong(file: Path | None, migrations: Any, **more: Any) -> sqlite3.Connection:
-        connection = right(file, migrations, **more)
+    def wrong(*arguments: Any, **named: Any) -> sqlite3.Connection:
+        connection = right(*arguments, **named)
         connection.execute("PRAGMA synchronous=OFF")
         return connection
 

@@ -53,7 +53,7 @@ class Archive:
         self.file = file
         self.set_aside = ""
         """The sentence about an earlier file that could not be used; empty if there was none."""
-        open_archive = partial(open_file, file, [ARCHIVE_SCHEMA], first_version=ARCHIVE_VERSION)
+        open_archive = partial(open_file, file, ARCHIVE_SCHEMA, ARCHIVE_VERSION)
         try:
             self.connection = open_archive(checked_table=checks)
         except FileUnusable as problem:

@@ -16,7 +16,7 @@ from tradetui.wire.product_types import USDT_COINS, ProductType
 PEGGED: Final = frozenset({"USDC", "SUSDC"})
 """Coins converted at the rate of the newest equity sample, or at par before the first."""
 SAMPLED_EVERY_MS: Final = 60_000
-"""The time between samples. A sample's key in the archive counts minutes, so another value needs a migration."""
+"""The time between samples. A sample's key in the archive counts minutes, so another value needs another version."""
 THINNED_EVERY_MS: Final = 3_600_000
 _KEPT: Final = ((90 * DAY_MS, None, DAY_MS), (7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS))
 """Ages between which one sample is kept a day, or an hour; younger samples are a minute apart."""

@@ -22,22 +22,22 @@ from tradetui.exchange.rate_limit.permit_store import StoreHeld, StoreUnusable, 
 from tradetui.storage.boot_id import boot_id
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
-from tradetui.storage.sqlite_file import FileUnusable, connect, is_held_by_others, migrate, transaction, use_log
+from tradetui.storage.sqlite_file import FileUnusable, connect, is_held_by_others, make_tables, transaction, use_log
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
 FILE_NAME: Final = "budget.sqlite"
-_FIRST_VERSION: Final = 4
+_VERSION: Final = 5
 """Files of earlier versions are recreated: their contents expire within seconds."""
 _OPENING_S = 5.0
 """How long to retry opening a file that others are just opening too."""
 _BUSY_S = 2.0
-_SCHEMA = """
-create table boot (id text not null);
-create table endpoints (key text primary key, state text not null) without rowid;
-create table addresses (key text primary key, state text not null) without rowid;
-"""
+_TABLES: Final = (
+    "create table boot (id text not null)",
+    "create table endpoints (key text primary key, state text not null) without rowid",
+    "create table addresses (key text primary key, state text not null) without rowid",
+)
 
 
 class FilePermits(WrittenPermits):
@@ -184,7 +184,7 @@ def _open(file: Path) -> sqlite3.Connection:
     base = connect(file, timeout_s=_BUSY_S, any_thread=True)
     try:
         use_log(base, synchronous="off")  # nothing here outlives a boot
-        migrate(base, (_drop_older_tables, _SCHEMA), str(file), first_version=_FIRST_VERSION)
+        make_tables(base, _make_tables_anew, _VERSION, str(file))
         with transaction(base):
             if base.execute("select id from boot").fetchall() != [(boot_id(),)]:  # the monotonic clock has started anew
                 for table in ("boot", "endpoints", "addresses"):
@@ -197,6 +197,8 @@ def _open(file: Path) -> sqlite3.Connection:
     return base
 
 
-def _drop_older_tables(base: sqlite3.Connection) -> None:
+def _make_tables_anew(base: sqlite3.Connection) -> None:
     for (name,) in base.execute("select name from sqlite_master where type = 'table'").fetchall():
         base.execute(f"drop table {name}")
+    for table in _TABLES:
+        base.execute(table)

@@ -21,7 +21,7 @@ from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import (
     FileLost,
     FileUnusable,
-    Migration,
+    Schema,
     check_file,
     connect_existing,
     damaged,
@@ -173,8 +173,8 @@ _TRIGGERS: Final = (
 )
 
 
-def _schema(new_id: Callable[[], str]) -> Migration:
-    """Make the migration of a new journal; `new_id` gives its permanent id."""
+def _schema(new_id: Callable[[], str]) -> Schema:
+    """Make the schema of a new journal; `new_id` gives its permanent id."""
 
     def make(connection: sqlite3.Connection) -> None:
         for statement in (*_TABLES.split(";"), *_TRIGGERS):
@@ -204,7 +204,7 @@ class Journal:
         self._owner = owner
         if (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"it was damaged and is kept as {aside.name}")
-        self._connection = open_file(file, (_schema(new_id),), first_version=JOURNAL_VERSION, checked_table="intent")
+        self._connection = open_file(file, _schema(new_id), JOURNAL_VERSION, checked_table="intent")
         self._files = {side: file_id(side) for side in (file, Path(f"{file}-wal"))}
         try:
             self.id = self._read_id()

@@ -30,8 +30,8 @@ from tradetui.storage.sqlite_file import (
 
 REGISTRY_FILE: Final = "registry.sqlite"
 _REMEDY: Final = "Set TRADETUI_STATE_DIR to a directory on this machine that you may write to"
-_MIGRATIONS: Final = (
-    """
+_VERSION: Final = 1
+_SCHEMA: Final = """
     CREATE TABLE journal (id TEXT PRIMARY KEY, path TEXT NOT NULL, number INTEGER NOT NULL, chain TEXT NOT NULL);
     CREATE TABLE alias (alias TEXT NOT NULL, journal TEXT NOT NULL, PRIMARY KEY (alias, journal));
     CREATE TABLE scope (
@@ -41,8 +41,7 @@ _MIGRATIONS: Final = (
     );
     CREATE TABLE turn (alias TEXT NOT NULL, scope TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (alias, scope));
     CREATE INDEX scope_of_journal ON scope (journal)
-    """,
-)
+    """
 
 
 class RegisteredHead(NamedTuple):
@@ -85,7 +84,7 @@ class Registry:
         if (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"the registry of journals was damaged and is kept as {aside.name}")
         self._scopes: tuple[tuple[int, int], list[tuple[str, Reservation]]] | None = None
-        self._connection = open_file(file, _MIGRATIONS, remedy=_REMEDY)
+        self._connection = open_file(file, _SCHEMA, _VERSION, remedy=_REMEDY)
         check_file(self._connection, file)
         self._file_id = file_id(file)
 
@@ -114,7 +113,7 @@ class Registry:
             raise
 
     def _refuse_other_version(self) -> None:
-        refuse_other_version(self._connection, len(_MIGRATIONS), str(self.file))
+        refuse_other_version(self._connection, _VERSION, str(self.file))
 
     def prove_writable(self) -> None:
         """Rewrite the file's version, synced; raises FileUnusable, or sqlite3.Error if the disk is full."""
