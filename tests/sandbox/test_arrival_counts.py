@@ -8,7 +8,7 @@ from collections import deque
 import pytest
 
 from tests.sandbox.signed_requests import NOW_MS, Answered, Caller
-from tradetui.sandbox.gateway.api_keys import RECOVERY_MS, AddressCounts
+from tradetui.sandbox.gateway.api_keys import RECOVERY_MS, ArrivalCounts
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE
 
@@ -82,13 +82,13 @@ def test_without_limits_there_is_none() -> None:
 
 
 def test_the_minute_slides() -> None:
-    chance, counts, now, refused = random.Random(3), AddressCounts(), NOW_MS, 0
+    chance, counts, now, refused = random.Random(3), ArrivalCounts(), NOW_MS, 0
     admitted: deque[int] = deque()
     for _ in range(60_000):
         now += chance.choice((0, 1, 5, 11, 32))
         while admitted and admitted[0] <= now - 60 * SECOND:
             admitted.popleft()
-        assert counts.admit(HERE, now) is (len(admitted) < ADDRESS_CALLS_PER_MINUTE)
+        assert counts.admit_address(HERE, now) is (len(admitted) < ADDRESS_CALLS_PER_MINUTE)
         if len(admitted) == ADDRESS_CALLS_PER_MINUTE:
             refused += 1
             now += RECOVERY_MS

@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import (
-    AddressCounts,
     ArrivalCounts,
     HttpCall,
     SandboxKey,
@@ -111,7 +110,6 @@ class Sandbox:
         self._now = now
         self._live = self.options.dialect == "live"
         self._arrivals = ArrivalCounts()
-        self._addresses = AddressCounts()
         self._read_before: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
         exchange_state.one_way_size_honoured = self.options.one_way_size == "honour"
 
@@ -146,46 +144,46 @@ class Sandbox:
         clock_ms = now_ms + (self.options.skew_ms if fault is CallFault.CLOCK_SKEW else self.skew_ms)
         arrival = _Arrival(request, endpoint, now_ms, clock_ms, fault)
         if fault is not None and fault in _NOT_PASSED_ON:
-            self._remember(arrival, None, "")
+            self._remember(arrival, "")
             return _NOT_PASSED_ON[fault]
-        outcome = self._carry_out(arrival)
+        name, payload = "" if endpoint is None else endpoint.name, None
+        status, code, message = 200, "00000", "success"
+        message_name = "msg" if self._live or name not in MESSAGE_IN_DOCUMENT else "message"
+        try:
+            payload = self._carry_out(arrival)
+        except Refusal as refusal:
+            status, code, message, message_name = refusal.http_status, refusal.code, refusal.message, "msg"
         if fault is CallFault.BAD_GATEWAY_AFTER:
-            self._remember(arrival, outcome.uid, "")
+            self._remember(arrival, "")
             return _BAD_GATEWAY
-        self._remember(arrival, outcome.uid, outcome.code)
-        return self._enveloped(arrival, outcome)
+        self._remember(arrival, code)
+        if fault is CallFault.WRONG_TYPES:
+            payload = _WRONG_TYPES
+        envelope = {"code": code, message_name: message, "requestTime": clock_ms, "data": payload}
+        return Answer(status, envelope_bytes(name, envelope), arrival.left)
 
-    def _remember(self, arrival: _Arrival, uid: str | None, code: str) -> None:
+    def _remember(self, arrival: _Arrival, code: str) -> None:
+        uid = None if arrival.key is None else arrival.key.uid
         self.calls.append(Call(arrival.request.method, arrival.request.path, uid, arrival.now_ms, code))
 
-    def _carry_out(self, arrival: _Arrival) -> _Outcome:
-        """Run the checks of a call in order, then its endpoint."""
-        outcome = _Outcome()
-        try:
-            self._admit_address(arrival)
-            endpoint = self._known_endpoint(arrival)
-            outcome.key = self._signing_key(endpoint, arrival)
-            outcome.left = self._admit_caller(endpoint, outcome.key, arrival)
-            outcome.payload = self._payload(endpoint, outcome.key, arrival)
-        except Refusal as refusal:
-            outcome.refusal = refusal
-        return outcome
+    def _carry_out(self, arrival: _Arrival) -> Any:
+        """Run the checks of a call in order, then its endpoint; return the reply's data. Raises Refusal."""
+        self._admit_address(arrival)
+        endpoint = self._known_endpoint(arrival)
+        arrival.key = self._signing_key(endpoint, arrival)
+        arrival.left = self._admit_caller(endpoint, arrival)
+        if not endpoint.writes:
+            return self._read(endpoint, arrival)
+        assert arrival.key is not None
+        from tradetui.sandbox.handlers.writes import write  # not needed for the first rows of a demo
 
-    def _enveloped(self, arrival: _Arrival, outcome: _Outcome) -> Answer:
-        name = "" if arrival.endpoint is None else arrival.endpoint.name
-        payload = _WRONG_TYPES if arrival.fault is CallFault.WRONG_TYPES else outcome.payload
-        status, message, message_name = 200, "success", "msg"
-        if outcome.refusal is not None:
-            status, message = outcome.refusal.http_status, outcome.refusal.message
-        elif not self._live and name in MESSAGE_IN_DOCUMENT:
-            message_name = "message"
-        envelope = {"code": outcome.code, message_name: message, "requestTime": arrival.clock_ms, "data": payload}
-        return Answer(status, envelope_bytes(name, envelope), outcome.left)
+        result = write(self.exchange_state, arrival.key, endpoint.name, arrival.request.body, self.faults)
+        return in_dialect(endpoint.name, result, self._live)
 
     def _admit_address(self, arrival: _Arrival) -> None:
         """Count a call of an address; calls within this process have none. Raises Refusal."""
         address = arrival.request.address
-        if self.options.limits and address and not self._addresses.admit(address, arrival.now_ms):
+        if self.options.limits and address and not self._arrivals.admit_address(address, arrival.now_ms):
             raise _too_many()
 
     def _known_endpoint(self, arrival: _Arrival) -> Endpoint:
@@ -212,32 +210,20 @@ class Sandbox:
         check_permission(key, endpoint.name, arrival.request.headers.get("locale", ""))
         return key
 
-    def _admit_caller(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> int | None:
+    def _admit_caller(self, endpoint: Endpoint, arrival: _Arrival) -> int | None:
         """Count a call; return the calls left in this second, None without a limit. Raises Refusal."""
-        is_copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
-        left: int | None = None
+        key, left = arrival.key, None
         if self.options.limits:
+            is_copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
             who = key.uid if key else arrival.request.address
             left = self._arrivals.admit(endpoint, who, arrival.now_ms, is_copy_trader=is_copy_trader)
-            if left is None:
-                raise _too_many()
-        if arrival.fault is CallFault.TOO_MANY_REQUESTS:
+        if arrival.fault is CallFault.TOO_MANY_REQUESTS or (self.options.limits and left is None):
             raise _too_many()
         return left
 
-    def _payload(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> Any:
-        """Return the reply's data; raises Refusal."""
-        if endpoint.writes:
-            assert key is not None
-            from tradetui.sandbox.handlers.writes import write  # not needed for the first rows of a demo
-
-            result = write(self.exchange_state, key, endpoint.name, arrival.request.body, self.faults)
-            return in_dialect(endpoint.name, result, self._live)
-        return self._read(endpoint, key, arrival)
-
-    def _read(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> Any:
+    def _read(self, endpoint: Endpoint, arrival: _Arrival) -> Any:
         """Return the payload of a read, or the previous payload of the same read if it is stale; raises Refusal."""
-        query = arrival.request.query
+        key, query = arrival.key, arrival.request.query
         read_key = (key.uid if key else "", endpoint.name, query)
         if arrival.fault is CallFault.STALE_READS and read_key in self._read_before:
             return self._read_before[read_key]
@@ -263,32 +249,20 @@ _NOT_PASSED_ON: Final[Mapping[CallFault, Answer]] = {
 _WRONG_TYPES: Final = {"entrustedList": 7, "fillList": "none", "list": {}, "dataList": True}
 
 
-class _Arrival(NamedTuple):
-    """A request as it arrives: its endpoint if it exists, its time, and the time on the exchange's clock."""
+@dataclass(slots=True)
+class _Arrival:
+    """A request as it arrives: its endpoint if it exists, its time, and the time on the exchange's clock.
+
+    The checks add the caller's `key` and the calls `left`, which a later refusal keeps.
+    """
 
     request: HttpCall
     endpoint: Endpoint | None
     now_ms: int
     clock_ms: int
     fault: CallFault | None
-
-
-@dataclass(slots=True)
-class _Outcome:
-    """The outcome of a call; a refusal keeps the caller's `key` and the calls `left` if they were known by then."""
-
     key: SandboxKey | None = None
     left: int | None = None
-    payload: Any = None
-    refusal: Refusal | None = None
-
-    @property
-    def uid(self) -> str | None:
-        return None if self.key is None else self.key.uid
-
-    @property
-    def code(self) -> str:
-        return "00000" if self.refusal is None else self.refusal.code
 
 
 def _too_many() -> Refusal:

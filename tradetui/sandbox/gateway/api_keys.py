@@ -25,36 +25,25 @@ from tradetui.wire.signing import prehash, sign_hmac
 READ = frozenset({"futures-read", "holdings-read", "spot-read", "broker-read"})
 ALL = READ | {"futures-write", "subaccount-write", "copy-write"}
 ANYWHERE = ("0.0.0.0/0", "::/0")
-#: Endpoint to permission, and its name in the refusal.
-PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
-    "copytrading.create_api_key": ("copy-write", "copy trading write"),
-    "subaccounts.create_batch": ("subaccount-write", "sub-account manage"),
-    "spot.fills": ("spot-read", "spot order read or spot order write"),
-    "spot.bills": ("spot-read", "spot order read or spot order write"),
-    "convert.history": ("spot-read", "spot order read or spot order write"),
-    "broker.transfers": ("broker-read", "broker read"),
-    "broker.create_subaccount": ("subaccount-write", "sub-account manage"),
-    "broker.subaccount_email": ("broker-read", "broker read"),
-    "futures.reverse": ("futures-write", "future order write"),
-    "futures.triggers": ("futures-read", "future order read"),
-    "futures.accounts": ("holdings-read", "future position read"),
-    "futures.pending_orders": ("futures-read", "future order read"),
-    "futures.fills": ("futures-read", "future order read"),
-    "futures.positions": ("holdings-read", "future position read"),
-    "futures.order_detail": ("futures-read", "future order read"),
-    "futures.live_triggers": ("futures-read", "future order read"),
-    "futures.account": ("holdings-read", "future position read"),
-    "futures.subaccount_assets": ("holdings-read", "future position read"),
-    "futures.closed_positions": ("holdings-read", "future position read"),
-    "futures.bills": ("holdings-read", "future position read"),
-    "unified.assets": ("holdings-read", "uta_mgt read"),
-    "unified.settings": ("holdings-read", "uta_mgt read"),
-    "unified.positions": ("holdings-read", "uta_mgt read"),
-    "unified.closed_positions": ("holdings-read", "uta_mgt read"),
-    "unified.orders": ("futures-read", "uta_mgt read"),
-    "unified.fills": ("futures-read", "uta_mgt read"),
-    "unified.triggers": ("futures-read", "uta_mgt read"),
-    "unified.live_triggers": ("futures-read", "uta_mgt read"),
+_ENDPOINTS_BY_PERMISSION: Final = {
+    ("copy-write", "copy trading write"): "copytrading.create_api_key",
+    ("subaccount-write", "sub-account manage"): "subaccounts.create_batch broker.create_subaccount",
+    ("spot-read", "spot order read or spot order write"): "spot.fills spot.bills convert.history",
+    ("broker-read", "broker read"): "broker.transfers broker.subaccount_email",
+    ("futures-write", "future order write"): "futures.reverse",
+    ("futures-read", "future order read"): (
+        "futures.triggers futures.live_triggers futures.pending_orders futures.order_detail futures.fills"
+    ),
+    ("holdings-read", "future position read"): (
+        "futures.accounts futures.account futures.subaccount_assets "
+        "futures.positions futures.closed_positions futures.bills"
+    ),
+    ("holdings-read", "uta_mgt read"): ("unified.assets unified.settings unified.positions unified.closed_positions"),
+    ("futures-read", "uta_mgt read"): "unified.orders unified.fills unified.triggers unified.live_triggers",
+}
+"""A permission and its name in the refusal, to the endpoints that need it."""
+PERMISSIONS: Final = {
+    endpoint: permission for permission, endpoints in _ENDPOINTS_BY_PERMISSION.items() for endpoint in endpoints.split()
 }
 _WINDOW_MS = 30_000
 
@@ -203,40 +192,34 @@ RECOVERY_MS: Final = ADDRESS_LOCKOUT_S * SECOND_MS
 
 
 class ArrivalCounts:
-    """Calls by caller and endpoint. `who` is a UID or, for public endpoints, an address."""
+    """Counts the calls of each caller to each endpoint, and those of each address."""
 
     def __init__(self) -> None:
         self._arrivals: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+        self._refused_until: dict[str, int] = {}
 
-    def admit(self, endpoint: Endpoint, who: str, now_ms: int, *, is_copy_trader: bool) -> int | None:
-        """Count a call; return how many are left in the limit's window, or None if this one is too many."""
-        allowed = endpoint.limit.calls
-        if is_copy_trader and endpoint.limit.copy_trader is not None:
-            allowed = endpoint.limit.copy_trader
-        arrivals = self._arrivals[who, endpoint.name]
-        while arrivals and arrivals[0] <= now_ms - endpoint.limit.window_s * SECOND_MS:
+    def _count(self, who: str, endpoint: str, now_ms: int, window_ms: int, allowed: int) -> int | None:
+        """Count a call; return how many are left in the window, or None if this one is too many."""
+        arrivals = self._arrivals[who, endpoint]
+        while arrivals and arrivals[0] <= now_ms - window_ms:
             arrivals.popleft()
         if len(arrivals) >= allowed:
             return None
         arrivals.append(now_ms)
         return allowed - len(arrivals)
 
+    def admit(self, endpoint: Endpoint, who: str, now_ms: int, *, is_copy_trader: bool) -> int | None:
+        """Count a call of a UID, or of an address for a public endpoint; return how many are left, None if too many."""
+        limit = endpoint.limit
+        allowed = limit.copy_trader if is_copy_trader and limit.copy_trader is not None else limit.calls
+        return self._count(who, endpoint.name, now_ms, limit.window_s * SECOND_MS, allowed)
 
-class AddressCounts:
-    def __init__(self) -> None:
-        self._arrivals: defaultdict[str, deque[int]] = defaultdict(deque)
-        self._refused_until: dict[str, int] = {}
-
-    def admit(self, address: str, now_ms: int) -> bool:
+    def admit_address(self, address: str, now_ms: int) -> bool:
         """Count a call; True if it is admitted. The first call beyond the limit locks the address out for a while."""
         if now_ms < self._refused_until.get(address, now_ms):
             return False
-        arrivals = self._arrivals[address]
-        while arrivals and arrivals[0] <= now_ms - MINUTE_MS:
-            arrivals.popleft()
-        if len(arrivals) >= ADDRESS_CALLS_PER_MINUTE:
+        if self._count(address, "", now_ms, MINUTE_MS, ADDRESS_CALLS_PER_MINUTE) is None:
             self._refused_until[address] = now_ms + RECOVERY_MS
-            arrivals.clear()
+            del self._arrivals[address, ""]
             return False
-        arrivals.append(now_ms)
         return True
