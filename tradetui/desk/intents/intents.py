@@ -489,9 +489,10 @@ class Intents:
                 await self._disk.run(check)
             locked = await self._disk.run(self._ready().trading_locked)
             if not (locked or self.lock.locked or self.other_owner or self.store_trouble):
-                await self.step(intent, State.SENT, details)
+                sent = await self._disk.run(self._write_sent, self._ready(), intent, details, Moment.now(self._clock))
+                self.open_scopes.stepped(intent, State.SENT)
                 if self.shared is not None:
-                    await self.shared.write_sent(await self._disk.run(self._ready().intent, intent))
+                    await self.shared.write_sent(sent)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except (FileUnusable, sqlite3.Error, OSError) as problem:
@@ -501,6 +502,10 @@ class Intents:
             raise NotSent(self.other_owner or self.store_trouble)
         if locked or self.lock.locked:  # or here, while the disk was writing
             raise NotSent("trading was locked before it was sent")
+
+    def _write_sent(self, journal: Journal, intent: str, details: Mapping[str, Any], at: Moment) -> Intent:
+        journal.step(intent, State.SENT, details, at)
+        return journal.intent(intent)
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error, with a store also Withheld.
@@ -513,7 +518,7 @@ class Intents:
             return
         await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock), prior=prior)
         self.open_scopes.stepped(intent, state)
-        if self.shared is not None and state is not State.SENT:
+        if self.shared is not None:
             self.shared.stepped(intent)
 
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:
