@@ -82,7 +82,7 @@ async def test_a_journal_is_tried_again_and_goes_on_once_the_disk_takes_writes(f
         with disk_full_at(full):
             await refused(execution, preview)
             assert intents.fault is JournalFault.UNWRITABLE and execution.intents.locked
-            assert intents.trouble is not None and "then try again: L" in intents.trouble
+            assert intents.trouble is not None and "then try again: press L" in intents.trouble
             assert not await intents.try_again(), "it is still full"
             assert intents.fault is JournalFault.UNWRITABLE and intents.trouble is not None
         with closing(Journal(file)) as other:
@@ -442,7 +442,7 @@ async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file
             shutil.copy(file, file.with_name("copy"))
             file.with_name("copy").rename(file)
         refusal = await refused(execution, preview)
-        assert "moved, deleted or replaced" in refusal and "try again: L" in refusal
+        assert "moved, deleted or replaced" in refusal and "try again: press L" in refusal
         assert on.posts == 0
         assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"
