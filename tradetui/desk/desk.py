@@ -162,7 +162,8 @@ class Desk:
         if key_reads_only:
             return Access.KEY_READS_ONLY
         shared = self.intents.shared
-        return Access.NO_STORE if shared is not None and shared.away_s is not None else Access.TRADE
+        has_store = shared is None or (shared.away_s is None and not shared.refusal)
+        return Access.TRADE if has_store else Access.NO_STORE
 
     @property
     def intents(self) -> Intents | None:

@@ -30,8 +30,8 @@ class Environment(StrEnum):
 class Access(StrEnum):
     """The actions open to this session now; with a key of `KEY_READS_ONLY` the exchange accepts no order.
 
-    `NO_STORE` means that the store shared with other machines is away, without which nothing is sent. `VIEWER` means
-    that the store lets this person only view the account.
+    `NO_STORE` means that the store shared with other machines is away or refuses this session: then nothing is sent.
+    `VIEWER` means that the store lets this person only view the account.
     """
 
     TRADE = "TRADE"

@@ -140,6 +140,18 @@ def text_of_dialog(stage: AppOnSharedAccount) -> str:
     return " ".join(" ".join(str(part.render()) for part in stage.app.screen.query(Static)).split())
 
 
+async def test_a_session_that_the_store_refuses_is_not_shown_as_one_that_may_trade() -> None:
+    stage = AppOnSharedAccount()
+    async with stage.running(SIZE, after=9) as pilot:
+        assert " TRADE " in text_in_one_line(stage)
+        stage.server.schema_is_newer = True
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert " NO STORE " in text_in_one_line(stage) and " TRADE " not in text_in_one_line(stage)
+        await opened(stage, pilot)
+        assert "The store refuses this session: the store's schema is newer." in text_of_dialog(stage)
+
+
 class AppOfViewer(AppOnSharedAccount):
     role = "viewer"
 

@@ -192,7 +192,8 @@ class Intents:
             return
         self.lock.in_store = shared.lockers
         self.open_scopes.see_other_machines(shared.open_elsewhere)
-        shown = shared.open_elsewhere, [lock.writer for lock in shared.locks], shared.store.away_since, shared.went_back
+        lockers, refusals = [lock.writer for lock in shared.locks], (shared.refusal, shared.may_only_view)
+        shown = shared.open_elsewhere, lockers, refusals, shared.store.away_since, shared.went_back
         if shown != self._shown_of_store:
             self._shown_of_store = shown
             self.store_changed()

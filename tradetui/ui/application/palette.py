@@ -399,7 +399,7 @@ HEADER_FIGURES: Final = (
     ("TRADE LOCKED MONITOR", "what this session may do: send, send after unlocking, only read"),
     ("KEY READS ONLY", "the API key has no permission to trade futures: the exchange would refuse what is sent"),
     ("VIEWER", "the store that several machines share lets you only view the account; its owner can change that"),
-    ("NO STORE", "the store that several machines share is away: nothing new can be sent until it is back"),
+    ("NO STORE", "the store that several machines share is away or refuses this session: nothing new can be sent"),
     ("UNIFIED", "a unified account, which is only read: the exchange has no reversal for it"),
     ("hedge · 4100…", "the profile and the account's UID"),
     ("● 38 ms", "the link works; time from a request to its reply"),
