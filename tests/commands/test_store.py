@@ -145,6 +145,14 @@ def test_doctor_names_what_is_missing_with_its_remedy(
     assert "on this machine" in str(by_name["store TLS"]["found"])
 
 
+def test_where_the_uid_is_not_known_doctor_says_to_set_it_before_joining(
+    use: Use, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    monkeypatch.setattr(OpenProfile, "account", OpenProfile.presumed_account)
+    assert "Set uid in the profile, then run tradetui store join" in str(checks(capsys)["store account"]["remedy"])
+
+
 def test_a_person_without_a_role_reads_the_grant_to_ask_for(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
     use("nora")
     assert main(["store", "join"]) == 1

@@ -97,7 +97,7 @@ async def _findings(profile: OpenProfile, server: PostgresServer) -> list[StoreF
         history = "it has everything that this machine saw there"
         return [*findings, StoreFinding("store history", older or history, OLDER_COPY_REMEDY if older else "")]
     except StoreRefused as refusal:
-        return [*findings, _refused(refusal, server)]
+        return [*findings, _refused(profile, refusal, server)]
 
 
 def _round_trip(version: str, round_trip_ms: float) -> StoreFinding:
@@ -123,7 +123,7 @@ def _clock(offset_ms: float) -> StoreFinding:
     return StoreFinding("store clock", f"{offset_ms:+.0f} ms from this machine's", remedy)
 
 
-def _refused(refusal: StoreRefused, server: PostgresServer) -> StoreFinding:
+def _refused(profile: OpenProfile, refusal: StoreRefused, server: PostgresServer) -> StoreFinding:
     finding = refusal.message.partition(";")[0]
     if refusal.code == StoreRefusal.OTHER_SCHEMA:
         is_newer = refusal.detail.get("store", 0) > refusal.detail.get("program", 0)
@@ -132,7 +132,9 @@ def _refused(refusal: StoreRefused, server: PostgresServer) -> StoreFinding:
         return StoreFinding("store schema", finding, remedy)
     if not server.role:
         return _role_missing(server)
+    remedy = "Run tradetui store join; until then nothing is sent."
     if refusal.code == StoreRefusal.ANOTHER_INSTALLATION:
         remedy = 'Write machine = "…" with another name into the profile, then run tradetui store join.'
-        return StoreFinding("store account", finding, remedy)
-    return StoreFinding("store account", finding, "Run tradetui store join; until then nothing is sent.")
+    elif not profile.account.known:
+        remedy = "Set uid in the profile, then run tradetui store join; until then nothing is sent."
+    return StoreFinding("store account", finding, remedy)
