@@ -509,6 +509,41 @@ def test_a_second_installation_of_the_same_name_is_refused_whatever_it_does(
     assert main(["store", "leave"]) == 0, "the first one is there still"
 
 
+def test_a_data_directory_that_cannot_be_written_is_named_before_anything_is_joined(
+    use: Use, store_database: StoreDatabase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tradetui.commands.session.open_profile.write_text", full)
+        assert main(["store", "join"]) == 2
+        assert "cannot be written (No space left on device). Make it writable" in capsys.readouterr().err
+        assert store_database.sql("select count(*) from tradetui.machine") == [(0,)]
+    monkeypatch.setattr("tradetui.desk.intents.journal.store_mark.write_text", full)
+    assert main(["store", "join"]) == 3
+    assert "No space left on device): check the disk and the data directory" in capsys.readouterr().err
+
+
+def test_a_person_without_a_role_does_not_leave_what_may_be_open(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    begin_here()
+    assert main(["store", "join"]) == 0
+    store_database.sql("revoke tradetui_trader from anna")
+    try:
+        assert main(["store", "leave"]) == 1
+    finally:
+        store_database.sql("grant tradetui_trader to anna")
+    assert "GRANT tradetui_trader" in capsys.readouterr().err
+    assert open_privately(os.environ, Flags()).journal.file.with_name(MARK_FILE).exists()
+    end_here()
+    assert (main(["store", "join"]), main(["store", "leave"])) == (0, 0)
+
+
 def test_a_store_that_is_gone_for_good_can_be_left_by_hand(use: Use, capsys: pytest.CaptureFixture[str]) -> None:
     use("anna", "nowhere")
     assert main(["store", "leave"]) == 1

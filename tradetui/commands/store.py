@@ -126,7 +126,7 @@ async def _join(profile: OpenProfile) -> int:
             )
             await shared.look()
             own = {intent.scope: intent for intent in journal.open_intents()}
-        if shared.went_back:
+        if shared.went_back or shared.fault:
             say(f"tradetui: {shared.trouble}")
             return ATTENTION
         [state] = await server.call("account_state", account.name, machine)
@@ -165,8 +165,9 @@ async def _leave(profile: OpenProfile) -> int:
         if refusal.code in _STAY:
             say(f"tradetui: {refusal}. {_STAY[StoreRefusal(refusal.code)]}")
             return REFUSED
-        if refusal.code != StoreRefusal.NOT_A_TRADER:  # it is not there any more
+        if refusal.code != StoreRefusal.NOT_A_TRADER or "machine" not in refusal.detail:
             raise
+        # It is not there any more.
     mark_file.unlink(missing_ok=True)
     stdout().line(f"{writer} has left account {account.uid}. Take store out of the profile: else nothing can be sent.")
     _name_others(machines, writer)

@@ -205,10 +205,18 @@ class OpenProfile:
             return ""
 
     def make_installation(self) -> None:
-        """Give this installation its id for the store, if it has none."""
-        if not self._installation:
+        """Give this installation its id for the store, if it has none; raises ConfigurationError."""
+        if self._installation:
+            return
+        try:
             make_private_directory(self.loaded.data_dir)
             write_text(self.loaded.data_dir / INSTALLATION_FILE, secrets.token_hex(16))
+        except OSError as problem:
+            raise ConfigurationError(
+                f"cannot be written ({problem.strerror})",
+                location=str(self.loaded.data_dir),
+                remedy="Make it writable, or set data_dir.",
+            ) from None
 
     @cached_property
     def rules_in_force(self) -> tuple[Rule, ...]:

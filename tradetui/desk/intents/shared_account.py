@@ -99,7 +99,7 @@ class SharedAccount:
         self.refusal = ""
         self.may_only_view = False
         """Whether this person's role in the store is that of a viewer."""
-        self._fault = ""
+        self.fault = ""
         """Why the last comparison failed, other than by the store; empty if it did not."""
         self._compared: dict[str, tuple[int, str]] = {}
         """The last events, in the store and here, with which an intent was last brought to the same level."""
@@ -136,7 +136,7 @@ class SharedAccount:
         if self.may_only_view:
             return may_only_view(self.store.writer.person)
         if not self._is_level:
-            fault = f" That fails: {self._fault}." if self._fault else ""
+            fault = f" That fails ({self.fault}): check the disk and the data directory." if self.fault else ""
             return f"The store is being compared with this machine's journal.{fault}"
         if (left_s := self.absence.others_look_s(self._clock.monotonic())) > 0:
             return (
@@ -184,10 +184,10 @@ class SharedAccount:
                 self.went_back, self._is_level = str(problem), False
                 await self._object()
             except Exception as problem:  # whatever the reason, nothing is sent without the comparison
-                former, self._fault = self._fault, f"{type(problem).__name__}: {problem}"
+                former, self.fault = self.fault, f"{type(problem).__name__}: {problem}"
                 self._is_level = False
-                if self._fault != former:
-                    _log.warning("the store cannot be compared with the journal: %s", self._fault)
+                if self.fault != former:
+                    _log.warning("the store cannot be compared with the journal: %s", self.fault)
             finally:
                 self._changed()
 
@@ -214,7 +214,7 @@ class SharedAccount:
             self._show(state, await self._disk.run(journal.open_intents))
         if not self.absence.others_look_s(self._clock.monotonic()):
             await self._follow()
-        self._fault, self._has_objected, self._is_level = "", False, True
+        self.fault, self._has_objected, self._is_level = "", False, True
         self.absence.compared()
 
     def _show(self, state: AccountState, own: Iterable[Intent]) -> None:
