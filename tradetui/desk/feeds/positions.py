@@ -130,12 +130,7 @@ class PositionsReader:
             # It answered before, so a refusal may be temporary: ask again each time, and not only after ten minutes.
             self._client.capabilities.answered(CATALOGUE["futures.positions"])
         client = self._client if product_type in self.parts.last else self._first_client
-        reply = await client.read(PositionsRequest(product_type=product_type))
-        positions = [
-            reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total
-        ]
-        part = ProductPart(list(dict.fromkeys(positions)))  # a row that came twice is one position
-        part.note_reply(reply)
+        reply, part = await read_reported(client, product_type)
         if (held := held_sizes(reply)) is not None:
             self._histories[product_type].ledger_upkeep.compare(held, reply.request_time)
         return part
@@ -190,6 +185,17 @@ class _RunningSum(NamedTuple):
     def rests_on(self, history: FillHistory) -> bool:
         """Whether this sum is of the history's present archive, and no more fills were lost since."""
         return self.archive is history.write_buffer.archive and self.lost_spans == len(history.lost)
+
+
+async def read_reported(
+    client: ExchangeReader, product_type: ProductType
+) -> tuple[Reply[ReportedPosition], ProductPart[Position]]:
+    """Read the positions that the exchange reports of a product type; raises `ExchangeError`."""
+    reply = await client.read(PositionsRequest(product_type=product_type))
+    positions = [reported(product_type, row) for row in reply.rows if row.total]
+    part = ProductPart(list(dict.fromkeys(positions)))  # a row that came twice is one position
+    part.note_reply(reply)
+    return reply, part
 
 
 def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:

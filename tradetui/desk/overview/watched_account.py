@@ -16,6 +16,7 @@ from tradetui.desk.feeds.orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.polling.feed import Feed, Freshness, Reading, Scheduler
 from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart, ProductRowsReader
 from tradetui.desk.feeds.polling.session_health import Health, LinkState, health_of
+from tradetui.desk.feeds.positions import read_reported
 from tradetui.desk.overview.account_row import UNIFIED, AccountRow, RowState
 from tradetui.desk.overview.row_alerts import RowAlerts
 from tradetui.desk.overview.subaccounts import SUBACCOUNTS_EVERY_S, SubaccountsReader, subaccount_rows
@@ -34,11 +35,11 @@ from tradetui.storage.disk_thread import Disk
 from tradetui.trading.account_totals import totals_of
 from tradetui.trading.contract_math import ZERO, known_sum
 from tradetui.trading.position_figures import exposure_of
-from tradetui.trading.positions import Position, reported
+from tradetui.trading.positions import Position
 from tradetui.wire.enums import same
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFillsRequest
-from tradetui.wire.models.futures_accounts import FuturesAccount, PositionsRequest
+from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
@@ -152,11 +153,7 @@ class _ReportedPositions:
         return self._parts.reading(self._parts.rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductPart[Position]:
-        reply = await self._client.read(PositionsRequest(product_type=product_type))
-        positions = [reported(product_type, row) for row in reply.rows if row.total]
-        part = ProductPart(list(dict.fromkeys(positions)))  # a row that came twice is one position
-        part.note_reply(reply)
-        return part
+        return (await read_reported(self._client, product_type))[1]
 
 
 class _AccountFeeds:

@@ -10,11 +10,10 @@ from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
-from tradetui.trading.estimates.reversal_estimates import MEETS_WITHIN, ReversalEstimates, result_at_stop
+from tradetui.trading.estimates.reversal_estimates import MEETS_WITHIN, ReversalEstimates, result_at_stop, waiting_stops
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.trading.trigger_orders import LegStops, stops_of_leg
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount
@@ -82,8 +81,8 @@ def reversal_actuals(
         ratio = account.margin_ratio
     if is_isolated and held is not None:
         ratio = held.margin_ratio
-    waiting = _stops_of(plan, held, stops or ())
-    stop = waiting.nearest
+    waiting = None if held is None or held.leg is None else waiting_stops(plan, held.leg, stops, held)
+    stop = None if waiting is None else waiting.nearest
     return ReversalActuals(
         profit=sum((fill.profit or ZERO for fill in fills), ZERO) if fills else None,
         fees=_fees(fills, plan.params.margin_coin) if fills else None,
@@ -94,7 +93,7 @@ def reversal_actuals(
         stop_price=None if stop is None else stop.price,
         stopped=None if stop is None else result_at_stop(plan, held, stop),
         stops_read=stops is not None,
-        trails=bool(waiting.trailing),
+        trails=waiting is not None and bool(waiting.trailing),
     )
 
 
@@ -145,9 +144,3 @@ def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
     if any(fee.total_fee is None or not same(fee.fee_coin or margin_coin, margin_coin) for fee in fees):
         return None
     return sum((fee.total_fee or ZERO for fee in fees), ZERO)
-
-
-def _stops_of(plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder]) -> LegStops:
-    if held is None or held.leg is None:
-        return LegStops(None, (), ())
-    return stops_of_leg(stops, held.leg, plan.params.mode, held.stop_loss)

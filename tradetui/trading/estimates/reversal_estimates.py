@@ -437,13 +437,13 @@ def result_if_stopped(
     itself is known; without one the result is None.
     """
     held, other = basis.position, basis.other_leg
-    waiting = _stops_of(plan, plan.opened_leg, stops or (), other)
+    waiting = waiting_stops(plan, plan.opened_leg, stops, other)
     stop = waiting.nearest
     if stop is None and stops is None:
         return None
     leg_size = costs.opened + (other.size if other is not None else ZERO)
     if stop is None:
-        ending = _stops_of(plan, plan.closed_leg, stops or (), held)
+        ending = waiting_stops(plan, plan.closed_leg, stops, held)
         return StopResult(
             leg=plan.opened_leg,
             now=None if ending.nearest is None else result_at_stop(plan, held, ending.nearest),
@@ -466,10 +466,11 @@ def result_if_stopped(
     )
 
 
-def _stops_of(
-    plan: ReversalPlan, leg: PositionSide, stops: Sequence[TriggerOrder], position: Position | None
+def waiting_stops(
+    plan: ReversalPlan, leg: PositionSide, stops: Sequence[TriggerOrder] | None, position: Position | None
 ) -> LegStops:
-    return stops_of_leg(stops, leg, plan.params.mode, None if position is None else position.stop_loss)
+    """Return the stops of a leg among a symbol's waiting trigger orders, and the stop that its position names."""
+    return stops_of_leg(stops or (), leg, plan.params.mode, None if position is None else position.stop_loss)
 
 
 def result_at_stop(plan: ReversalPlan, position: Position | None, stop: StopLoss) -> Decimal | None:
