@@ -25,7 +25,7 @@ from textual.widget import Widget
 class StyledOnce(Screen[ScreenResultType]):
     """A screen whose widgets are styled as they are mounted, with the classes of the terminal's size.
 
-    Textual styles them again as the screen comes to the front and as it gets its size.
+    Textual styles them again as the screen comes to the front.
     """
 
     def take_size_classes(self, terminal: Size) -> None:
@@ -42,11 +42,6 @@ class StyledOnce(Screen[ScreenResultType]):
         # A closing screen has nothing left to focus, and needs no new style.
         if avoiding is None or self not in avoiding:
             super()._reset_focus(widget, avoiding)
-
-    def _screen_resized(self, size: Size) -> None:
-        # The first size comes after the screen was laid out for it; later the screen may have changed.
-        if self.stack_updates > 1 or size != self._compositor.size or self._layout_widgets:
-            super()._screen_resized(size)
 
 
 class TrueColours(Widget):
