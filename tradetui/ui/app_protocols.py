@@ -181,24 +181,22 @@ class Late(Generic[P, Made]):
 
 # The application's own parts
 PALETTE: Late[[], type[Provider]] = Late("application.palette:actions")
-MAIN_SCREEN: Late[[UiSettings], Screen[None]] = Late("main.main_screen:MainScreen")
-LOOKUP_SCREEN: Late[[UiSettings, str, Mapping[str, str] | None], Screen[None]] = Late(
-    "records.lookup_screen:LookupScreen"
-)
+MAIN_SCREEN: Late[[], Screen[None]] = Late("main.main_screen:MainScreen")
+LOOKUP_SCREEN: Late[[str, Mapping[str, str] | None], Screen[None]] = Late("records.lookup_screen:LookupScreen")
 ALERT_NOTICES: Late[[App[None], DesktopSequence | None, Mapping[str, str]], object] = Late(
     "alerts.alert_notices:AlertNotices"
 )
 
 # Screens
-ALERTS_SCREEN: Late[[UiSettings], Screen[None]] = Late("alerts.alerts_screen:AlertsScreen")
+ALERTS_SCREEN: Late[[], Screen[None]] = Late("alerts.alerts_screen:AlertsScreen")
 DETAIL_SCREEN: Late[[str, str, object, tzinfo, str], Screen[None]] = Late("records.detail_screen:DetailScreen")
-HISTORY_SCREEN: Late[[UiSettings, str, DateFilter | None, str, str | None], Screen[None]] = Late(
+HISTORY_SCREEN: Late[[str, DateFilter | None, str, str | None], Screen[None]] = Late(
     "records.history_screen:HistoryScreen"
 )
-JOURNAL_SCREEN: Late[[UiSettings], Screen[None]] = Late("intents.journal_screen:JournalScreen")
-MONEY_SCREEN: Late[[UiSettings, int], Screen[None]] = Late("money.money_screen:MoneyScreen")
-OVERVIEW_SCREEN: Late[[UiSettings, Overview, str], Screen[None]] = Late("records.overview_screen:OverviewScreen")
-TRIPS_SCREEN: Late[[UiSettings, Period, tuple[str, ...] | None], Screen[None]] = Late("money.trips_screen:TripsScreen")
+JOURNAL_SCREEN: Late[[], Screen[None]] = Late("intents.journal_screen:JournalScreen")
+MONEY_SCREEN: Late[[int], Screen[None]] = Late("money.money_screen:MoneyScreen")
+OVERVIEW_SCREEN: Late[[Overview, str], Screen[None]] = Late("records.overview_screen:OverviewScreen")
+TRIPS_SCREEN: Late[[Period, tuple[str, ...] | None], Screen[None]] = Late("money.trips_screen:TripsScreen")
 DRAW_CHART: Late[..., object] = Late("money.plot:draw")
 
 # Dialogs without an answer

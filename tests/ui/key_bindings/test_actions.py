@@ -16,7 +16,7 @@ from tradetui.ui.application.palette import HelpLine
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
 from tradetui.ui.intents.journal_screen import JournalScreen
-from tradetui.ui.key_bindings.actions import SCREEN_NAMES, Action, key_table, shown_keys
+from tradetui.ui.key_bindings.actions import SCREEN_NAMES, Action, key_named, key_table, shown_keys
 from tradetui.ui.key_bindings.profile_bindings import actions_of_key
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
@@ -157,8 +157,10 @@ def test_help_goes_on_under_what_a_key_does() -> None:
 def test_before_the_account_is_open_a_key_says_what_it_waits_for(
     failure: str | None, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opening = MainScreen(UiSettings("DEMO", Access.LOCKED, (), 0))
-    monkeypatch.setattr(MainScreen, "trade_app", SimpleNamespace(desk=None, failure=failure))
+    settings = UiSettings("DEMO", Access.LOCKED, (), 0)
+    app = SimpleNamespace(desk=None, failure=failure, settings=settings, key_named=lambda action: key_named(action, {}))
+    monkeypatch.setattr(MainScreen, "trade_app", app)
+    opening = MainScreen()
     for action in (Action.REVERSE, Action.LOCK, Action.LOCK_AT_ONCE):
         assert opening.reason(action) == reason
 

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from textual.events import Paste
@@ -22,7 +23,7 @@ from tradetui.desk.tables.columns.fills import fills_footer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.application.run_app import screen_text
 from tradetui.ui.dialogs.table_dialogs import DatesDialog, ExportDialog
-from tradetui.ui.key_bindings.actions import Action
+from tradetui.ui.key_bindings.actions import Action, key_named
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -148,8 +149,12 @@ async def test_stops_are_found_by_every_word_and_carry_the_mark_on_the_time_that
         assert "Created▲" not in screen_text(stage.app)
 
 
-def test_no_match_is_not_taken_for_no_row() -> None:
-    screen = HistoryScreen(UiSettings("demo", "read-only", ()), "fills")
+def test_no_match_is_not_taken_for_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = SimpleNamespace(
+        desk=None, settings=UiSettings("demo", "read-only", ()), key_named=lambda key: key_named(key, {})
+    )
+    monkeypatch.setattr(HistoryScreen, "trade_app", app)
+    screen = HistoryScreen("fills")
     assert screen.nothing == "There are no rows yet."
     screen.table.filter("failed")
     limit = "It finds symbols, and five digits or more of an ID; / in panel 4 finds every word. Esc clears the filter."

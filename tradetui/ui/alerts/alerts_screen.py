@@ -21,7 +21,6 @@ from tradetui.ui.dialogs.deliberate_dialog import LinesDialog
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import STARTING
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
@@ -42,8 +41,8 @@ class AlertsScreen(TableScreen):
     where = "alerts"
     AUTO_FOCUS = "#table-rules"
 
-    def __init__(self, settings: UiSettings) -> None:
-        super().__init__(settings)
+    def __init__(self) -> None:
+        super().__init__()
         self._rules_table = RecordTable(rule_columns(()), id="table-rules")
         self._log_table = RecordTable(LOG_COLUMNS, id="table-log")
         self._on_log = False

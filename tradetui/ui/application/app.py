@@ -175,12 +175,12 @@ class TradeApp(TextualApp, inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[Any]:
         """The start screen, painted before the main screen, which then is always the lowest, is imported."""
-        return StartScreen(self.settings, self.begin)
+        return StartScreen(self.begin)
 
     @property
     def main(self) -> MainScreen:
         if self._main is None:
-            self._main = cast("MainScreen", MAIN_SCREEN(self.settings))
+            self._main = cast("MainScreen", MAIN_SCREEN())
         return self._main
 
     def on_mount(self) -> None:
@@ -228,7 +228,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
             overview.start()
         await self._back_to_main()
         entered = "" if self.desk is None else self.desk.settings.name
-        await self.push_screen(OVERVIEW_SCREEN(self.settings, self.overview, entered))
+        await self.push_screen(OVERVIEW_SCREEN(self.overview, entered))
 
     def enter_account(self, row: AccountRow) -> None:
         if not row.has_key:
@@ -451,7 +451,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
         )
 
     def open_lookup(self, table: str, texts: Mapping[str, str] | None = None) -> None:
-        before, self.lookup = self.lookup, cast("LookupScreen", LOOKUP_SCREEN(self.settings, table, texts))
+        before, self.lookup = self.lookup, cast("LookupScreen", LOOKUP_SCREEN(table, texts))
         if before is None:
             self.push_screen(self.lookup)
         else:
@@ -486,7 +486,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
         self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
         self.set_keymap(dict(self.settings.keys))
         self.switch_mouse(on=self.settings.mouse)
-        self.main.use_settings(self.settings)
+        self.main.use_settings()
         self._show_notices()
 
     def use_mouse(self, *, on: bool) -> None:

@@ -203,7 +203,7 @@ async def ask_for_screen(screen: DeskScreen) -> None:
     app, trading_app, desk = screen.app, screen.trade_app, screen.desk
 
     def open_history(name: str) -> None:
-        app.push_screen(HISTORY_SCREEN(trading_app.settings, name, None, "", None))
+        app.push_screen(HISTORY_SCREEN(name, None, "", None))
 
     entries = [
         _ScreenEntry(name, Action(name), table.title, partial(trading_app.open_panel, name))

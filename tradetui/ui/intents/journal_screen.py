@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
+from typing import Any, ClassVar, Final, Generic
 
 from textual import events, on, work
 from textual.app import App, ComposeResult
@@ -40,9 +40,6 @@ from tradetui.ui.table.table_screen import RecordsScreen
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.json_text import dump_json
 from tradetui.wire.text import scrub, shown_of
-
-if TYPE_CHECKING:
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 CAUTION = (
     "The outcome is not known. Check positions, orders and fills on the exchange's site first.\n"
@@ -323,8 +320,8 @@ class JournalScreen(RecordsScreen[Intent]):
 
     where = "journal"
 
-    def __init__(self, settings: UiSettings) -> None:
-        super().__init__(settings)
+    def __init__(self) -> None:
+        super().__init__()
         self._table = RecordTable(_COLUMNS, id="table-journal")
         self._intents: tuple[Intent, ...] = ()
         self._generation = 0

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
     from tradetui.trading.positions import Position
     from tradetui.ui.key_bindings.key_queue import TypedInput
-    from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.record_table import RecordTable
 
 
@@ -89,8 +88,8 @@ class MainScreen(TableScreen):
     _refusal = getters.query_one("#refused", Notice)
     _against = getters.query_one("#orders-against", Notice)
 
-    def __init__(self, settings: UiSettings) -> None:
-        super().__init__(settings)
+    def __init__(self) -> None:
+        super().__init__()
         self._area = PanelArea(self.key_named)
         self.panels, self.positions_panel = self._area.panels, self._area.positions_panel
         self.focused_panel: str = POSITIONS.name
@@ -103,7 +102,7 @@ class MainScreen(TableScreen):
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar(self._settings, self._settings.chosen)
+        yield HeaderBar(self.settings, self.trade_app.chosen)
         yield Notice("banner")
         yield Notice("refused")
         yield Notice("orders-against")
@@ -124,8 +123,8 @@ class MainScreen(TableScreen):
         if not self.app._batch_count:
             super()._compositor_refresh()
 
-    def use_settings(self, settings: UiSettings) -> None:
-        self._take_settings(settings)
+    def use_settings(self) -> None:
+        self._take_zone()
         self._sorts_before.clear()
         self.show_zone()
         for panel in self.panels.values():
@@ -279,7 +278,7 @@ class MainScreen(TableScreen):
     def _may_trade(self) -> bool:
         """Whether the session may send anything, or is expected to before it is open."""
         if self.desk is None:
-            return self._settings.access != Access.MONITOR
+            return self.settings.access != Access.MONITOR
         return self.desk.access not in (Access.MONITOR, Access.UNIFIED)
 
     def reason(self, action: Action) -> str | None:
@@ -306,7 +305,7 @@ class MainScreen(TableScreen):
                 return "only fills, stops and their history have dates to choose"
             case Action.PRODUCT if desk is not None and len(desk.settings.product_types) < 2:
                 return "the profile shows one product type"
-            case Action.PROFILE if len(self._settings.profiles) < 2:
+            case Action.PROFILE if len(self.settings.profiles) < 2:
                 return "there is one profile"
             case Action.POLL_NOW | Action.POSITION_ALERT if desk is None:
                 return STARTING
@@ -398,8 +397,7 @@ class MainScreen(TableScreen):
         self._open_history(self.panel.dates)
 
     def _open_history(self, dates: DateFilter | None) -> None:
-        settings = self.trade_app.settings
-        self.app.push_screen(HISTORY_SCREEN(settings, self.focused_panel, dates, "", self.product))
+        self.app.push_screen(HISTORY_SCREEN(self.focused_panel, dates, "", self.product))
 
     def action_dates(self) -> None:
         self.ask_for_dates(self.panel.dates, partial(self._show_dates, self.panel))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.terminal.drawn_once import StyledOnce
-
-if TYPE_CHECKING:
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 
 class StartScreen(StyledOnce[None]):
@@ -20,15 +17,15 @@ class StartScreen(StyledOnce[None]):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, settings: UiSettings, begin: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, begin: Callable[[], Awaitable[None]]) -> None:
         """`begin` is called once the header was painted."""
         super().__init__()
         self._begin = begin
-        self._settings = settings
         self._has_begun = False
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar(self._settings, self._settings.chosen)
+        app = trading_app(self)
+        yield HeaderBar(app.settings, app.chosen)
         yield Hints()
 
     def on_screen_resume(self) -> None:

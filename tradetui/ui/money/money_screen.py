@@ -19,7 +19,6 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.sums import ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
-from tradetui.desk.tables.time_zones import zone_named
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import DRAW_CHART, HISTORY_SCREEN, TRIPS_SCREEN
 from tradetui.ui.header.header_bar import HeaderBar, header_lines
@@ -32,7 +31,6 @@ from tradetui.ui.money.chart_panel import ChartPanel, DrawChart
 from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
 from tradetui.ui.money.result_panel import Opens, PeriodReading, ResultPanel
 from tradetui.ui.safe_text import Notice, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import ACCOUNT_UNKNOWN, NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import NO_FILLS, NO_ROW, TableScreen
@@ -55,16 +53,16 @@ class MoneyScreen(TableScreen):
     _bar = getters.query_one(PeriodBar)
     _note = getters.query_one("#money-note", Static)
 
-    def __init__(self, settings: UiSettings, now_ms: int) -> None:
-        super().__init__(settings)
-        self._reading = PeriodReading(zone_named(settings.timezone), now_ms)
-        chart_panel = ChartPanel(cast(DrawChart, DRAW_CHART), has_utf8=settings.terminal.has_utf8)
+    def __init__(self, now_ms: int) -> None:
+        super().__init__()
+        self._reading = PeriodReading(self.zone, now_ms)
+        chart_panel = ChartPanel(cast(DrawChart, DRAW_CHART), has_utf8=self.settings.terminal.has_utf8)
         self._panels = MoneyPanels(self._reading, chart_panel, self.key_named)
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar(self._settings, self.trade_app.chosen)
-        yield PeriodBar(has_utf8=self._settings.terminal.has_utf8)
+        yield HeaderBar(self.settings, self.trade_app.chosen)
+        yield PeriodBar(has_utf8=self.settings.terminal.has_utf8)
         yield self._panels
         yield Static(id="money-note", markup=False)
         yield Notice(NEWEST_ALERT)
@@ -280,7 +278,7 @@ class MoneyScreen(TableScreen):
 
     def action_trips(self) -> None:
         period, symbols = self._reading.period, self._reading.symbols or None
-        self.app.push_screen(TRIPS_SCREEN(self.trade_app.settings, period, symbols))
+        self.app.push_screen(TRIPS_SCREEN(period, symbols))
 
     # The rows behind figures
 
@@ -321,7 +319,7 @@ class MoneyScreen(TableScreen):
     def _open_fills(self, period: Period, symbols: tuple[str, ...], line: ResultLine | None) -> None:
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
         beyond_rows = result_panel.funding_beyond_fills(line, self.cell_format)
-        self.app.push_screen(HISTORY_SCREEN(self.trade_app.settings, FILLS.name, dates, beyond_rows, None))
+        self.app.push_screen(HISTORY_SCREEN(FILLS.name, dates, beyond_rows, None))
 
     async def action_back(self) -> None:
         """Clear the filter, leave zoom, leave typed dates, then leave."""

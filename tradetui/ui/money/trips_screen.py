@@ -18,7 +18,6 @@ from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.app_protocols import HISTORY_SCREEN
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.safe_text import notify
-from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen
@@ -33,8 +32,8 @@ class TripsScreen(RecordsScreen[TripRow]):
     where = "trips"
     names_columns = True
 
-    def __init__(self, settings: UiSettings, period: Period, symbols: tuple[str, ...] | None) -> None:
-        super().__init__(settings)
+    def __init__(self, period: Period, symbols: tuple[str, ...] | None) -> None:
+        super().__init__()
         self._period = period
         self._symbols = symbols
         self._table = RecordTable(TRIP_COLUMNS, id="table-trips", footer=trips_footer)
@@ -95,4 +94,4 @@ class TripsScreen(RecordsScreen[TripRow]):
             return
         opened_ms, last_ms = row.trip.opened_ms, row.trip.last_ms
         dates = DateFilter(opened_ms, last_ms, (row.symbol,), whole_symbols=True, archive_ids=fill_ids)
-        self.app.push_screen(HISTORY_SCREEN(self.trade_app.settings, FILLS.name, dates, "", None))
+        self.app.push_screen(HISTORY_SCREEN(FILLS.name, dates, "", None))

@@ -18,7 +18,6 @@ from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.desk.tables.time_zones import zone_label
 from tradetui.ui.key_bindings.actions import Action
-from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice
@@ -39,14 +38,13 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     def __init__(
         self,
-        settings: UiSettings,
         table: str,
         dates: DateFilter | None = None,
         beyond_rows: str = "",
         product: str | None = None,
     ) -> None:
         """`beyond_rows` is the rest of the opened figure, such as funding."""
-        super().__init__(settings)
+        super().__init__()
         self._product = product
         self._dates = dates
         self._beyond_rows, self._opened_dates = beyond_rows, dates

@@ -35,7 +35,6 @@ from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.safe_text import Notice, notify, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
@@ -184,8 +183,8 @@ class LookupScreen(TableScreen):
     _totals_box = getters.query_one("#totals", TableFrame)
     _records_frame = getters.query_one(RecordsFrame)
 
-    def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
-        super().__init__(settings)
+    def __init__(self, table: str, texts: Mapping[str, str] | None = None) -> None:
+        super().__init__()
         self.kind = LOOKUPS[table]
         self._texts = dict(texts or {})  # the texts for the form when it opens next, instead of the query's
         self.rows_table = RecordTable(self.kind.columns, id=f"table-{table}")
@@ -197,7 +196,7 @@ class LookupScreen(TableScreen):
         self._zoomed = False
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar(self._settings, self.trade_app.chosen)
+        yield HeaderBar(self.settings, self.trade_app.chosen)
         yield Static("", id="lookup-query", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)
         yield Static("", id="progress", markup=False)

@@ -29,7 +29,6 @@ from tradetui.ui.key_bindings.actions import Action
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import notify, sanitized
-from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice
@@ -63,8 +62,8 @@ class OverviewScreen(RecordsScreen[AccountRow]):
     AUTO_FOCUS = "#table-overview"
     names_columns = True
 
-    def __init__(self, settings: UiSettings, overview: Overview, entered: str = "") -> None:
-        super().__init__(settings)
+    def __init__(self, overview: Overview, entered: str = "") -> None:
+        super().__init__()
         self._overview = overview
         self._entered = entered
         self._table = RecordTable(OVERVIEW.columns, id="table-overview")
@@ -150,7 +149,7 @@ class OverviewScreen(RecordsScreen[AccountRow]):
 
     def _flashing(self, rows: list[AccountRow]) -> list[AccountRow]:
         """Return the rows, in which the figures that have changed since the last paint are marked as moved."""
-        if self._settings.reduced_motion:
+        if self.settings.reduced_motion:
             return rows
         shown = [column for column in OVERVIEW.columns if column.id in _FLASHING]
         flashing, texts = [], {}

@@ -21,7 +21,7 @@ from tradetui.ui.app_protocols import (
     TradingApp,
     trading_app,
 )
-from tradetui.ui.key_bindings.actions import MONITOR_MODE, SCREEN_NAMES, UNIFIED_IS_READ, Action, key_named
+from tradetui.ui.key_bindings.actions import MONITOR_MODE, SCREEN_NAMES, UNIFIED_IS_READ, Action
 from tradetui.ui.key_bindings.profile_bindings import actions_of_key, bindings
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.terminal.drawn_once import StyledOnce
@@ -51,14 +51,13 @@ class DeskScreen(StyledOnce[None]):
             cls.BINDINGS = bindings(cls.where)
         super().__init_subclass__(**options)
 
-    def __init__(self, settings: UiSettings) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._take_settings(settings)
+        self._take_zone()
 
-    def _take_settings(self, settings: UiSettings) -> None:
-        self.zone: tzinfo = zone_named(settings.timezone)
+    def _take_zone(self) -> None:
+        self.zone: tzinfo = zone_named(self.settings.timezone)
         self._home_zone = self.zone if self.zone is not UTC else MachineZone()
-        self._settings = settings
 
     @property
     def today(self) -> date | None:
@@ -73,6 +72,10 @@ class DeskScreen(StyledOnce[None]):
     @property
     def trade_app(self) -> TradingApp:
         return trading_app(self)
+
+    @property
+    def settings(self) -> UiSettings:
+        return self.trade_app.settings
 
     @property
     def desk(self) -> Desk | None:
@@ -94,7 +97,7 @@ class DeskScreen(StyledOnce[None]):
         match action:
             case Action.ALERTS | Action.MONEY if desk is None:
                 return STARTING
-            case Action.OVERVIEW if self._settings.overview is None:
+            case Action.OVERVIEW if self.settings.overview is None:
                 return "an overview needs a second profile; `tradetui init --profile NAME` sets one up"
             case Action.JOURNAL if desk is None or desk.intents is None:
                 return "monitor mode opens no journal; `tradetui journal` lists the account's"
@@ -124,7 +127,7 @@ class DeskScreen(StyledOnce[None]):
 
     def _elsewhere(self, key: str) -> str:
         """Describe a key's effect on another screen, first those that `back` leads to; empty if it has none."""
-        of_key = actions_of_key(key, self._settings.keys)
+        of_key = actions_of_key(key, self.settings.keys)
         beneath = [screen.where for screen in reversed(self.app.screen_stack) if isinstance(screen, DeskScreen)]
         for name in (*beneath, *(action.where[0] for action in of_key)):
             for action in of_key:
@@ -133,7 +136,7 @@ class DeskScreen(StyledOnce[None]):
         return ""
 
     def key_named(self, action: Action) -> str:
-        return key_named(action, self._settings.keys)
+        return self.trade_app.key_named(action)
 
     # Other screens
 
@@ -167,12 +170,12 @@ class DeskScreen(StyledOnce[None]):
         self.app.run_worker(ASK_FOR_SCREEN(self))
 
     def action_journal(self) -> None:
-        self.app.push_screen(JOURNAL_SCREEN(self.trade_app.settings))
+        self.app.push_screen(JOURNAL_SCREEN())
 
     def action_alerts(self) -> None:
-        self.app.push_screen(ALERTS_SCREEN(self.trade_app.settings))
+        self.app.push_screen(ALERTS_SCREEN())
 
     def action_money(self) -> None:
         if self.desk is not None:
             now_ms = self.desk.client.server_clock.now_ms
-            self.app.push_screen(MONEY_SCREEN(self.trade_app.settings, now_ms))
+            self.app.push_screen(MONEY_SCREEN(now_ms))

@@ -29,7 +29,7 @@ from tradetui.ui.table.table_frame import RecordsFrame
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource
-    from tradetui.ui.settings.ui_settings import TableChoice, UiSettings
+    from tradetui.ui.settings.ui_settings import TableChoice
 
 
 NO_ROW: Final = "no row under the cursor"
@@ -54,8 +54,8 @@ class TableScreen(DeskScreen):
     filter_prompt = "text or regular expression; ! first inverts it"
     filter_limit = ""
 
-    def __init__(self, settings: UiSettings) -> None:
-        super().__init__(settings)
+    def __init__(self) -> None:
+        super().__init__()
         self._sorts_before: dict[str | None, Sort | None] = {}
         self._paint_is_due = False
 
@@ -69,7 +69,7 @@ class TableScreen(DeskScreen):
     def subject(self) -> str: ...
     @property
     def cell_format(self) -> CellFormat:
-        exact, today = self._settings.exact_figures, self.today
+        exact, today = self.settings.exact_figures, self.today
         if self.desk is None:
             return CellFormat(self.zone, exact=exact, today=today, summed_day=today)
         market = self.desk.market
@@ -163,7 +163,7 @@ class TableScreen(DeskScreen):
     @work
     async def _ask_for_sort(self, table: RecordTable[object]) -> None:
         """Ask which column to sort by; the sorted one is reversed."""
-        keys, under_cursor = bound_keys(Action.SORT, self._settings.keys), table.model.cursor_column.id
+        keys, under_cursor = bound_keys(Action.SORT, self.settings.keys), table.model.cursor_column.id
         dialog = SORT_DIALOG(self.subject, table.columns, under_cursor, table.sort_filter.sort, keys)
         column = await self.app.push_screen_wait(dialog)
         if column is not None:
