@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.filter import LineFilter
 
-CRASHED: Final = 1  # the exit code after a failure of the program
 STARTED_S: Final = 3.0  # seconds after which the start is over, so that collecting garbage delays nothing
 _ASCII: Final = AsciiFilter()
 
@@ -177,7 +176,6 @@ class TextualApp(App[None], inherit_bindings=False):
         failed = self._exception
         error = failed.error if isinstance(failed, WorkerFailed) else failed
         self.failure = crash_report(error) if error is not None else "internal error"
-        self._return_code = CRASHED
         self._close_messages_no_wait()
 
 

@@ -176,7 +176,7 @@ class LineBox(Input):
     def _begin(self) -> None:
         self.max_length, self.cursor_blink = LONGEST_TEXT, False
 
-    def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
         event.prevent_default()  # Textual's own method keeps only the first line
         event.stop()
         if text := one_line(event.text):
