@@ -10,6 +10,7 @@ import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.intents import JournalFault
+from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Target
@@ -80,14 +81,14 @@ async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.M
 async def test_locked_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="2")
-        step = on.execution.intents.step
+        write = Journal.step
 
-        async def locked_meanwhile(intent: str, state: State, details: Mapping[str, Any], **prior: Any) -> None:
+        def locked_meanwhile(journal: Journal, intent: str, state: State, *details: Any, **prior: Any) -> None:
             if state is State.SENT:
                 on.execution.intents.set_lock(True)
-            await step(intent, state, details, **prior)
+            write(journal, intent, state, *details, **prior)
 
-        monkeypatch.setattr(on.execution.intents, "step", locked_meanwhile)
+        monkeypatch.setattr(Journal, "step", locked_meanwhile)
         preview = await on.execution.preview(LONG)
         with pytest.raises(NotConfirmed, match="trading was locked before it was sent"):
             await on.execution.confirm(preview, preview.subject)

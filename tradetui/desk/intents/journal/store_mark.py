@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent
+from tradetui.desk.tables.time_format import zoned_text
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.exchange_time import utc_moment
@@ -67,7 +69,7 @@ class StoreMark:
         newest = self.newest_step or SeenStep(version, "")
         events = await store.events_after(newest.number - 1)
         if newest.step and (not events or (events[0].number, events[0].step) != (newest.number, newest.step)):
-            raise OlderCopy(f"a step that this machine saw there at {utc_moment(newest.at_ms):%Y-%m-%d %H:%M:%S} UTC")
+            raise OlderCopy(f"a step that this machine saw there at {zoned_text(utc_moment(newest.at_ms), UTC)}")
         return events
 
     async def remember(self, events: list[StoreEvent]) -> None:
