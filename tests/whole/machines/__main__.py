@@ -27,7 +27,8 @@ def main(arguments: list[str]) -> int:
                 print(f"seed {seed}: {problem}", flush=True)  # noqa: T201
                 continue
         counts = ", ".join(f"{deed} {count}" for deed, count in sorted(trial.deeds.items()))
-        print(f"seed {seed}: {len(trial.exchange.reversals)} POSTs; {counts}", flush=True)  # noqa: T201
+        sent = f"{len(trial.exchange.reversals)} POSTs of {trial.count('confirms')} confirmations"
+        print(f"seed {seed}: {sent}; {counts}", flush=True)  # noqa: T201
     return int(has_failed)
 
 

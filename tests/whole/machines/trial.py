@@ -39,6 +39,7 @@ MODE, LEG, SIZE = "hedge", "long", "0.5"
 HELD = "20"
 FREE_WITHIN_S = 150.0
 PATIENCE_S = 90.0
+MENDS_S = 12.0
 CONFIG = """
 [profiles.trial]
 base_url = "{base_url}"
@@ -255,6 +256,10 @@ class Trial:
         """Also those that have ended."""
         return self.sessions + [session for machine in self.machines for session in machine.ended]
 
+    def count(self, report: str) -> int:
+        """How often any session has reported this."""
+        return sum(session.count(report) for session in self.all_sessions)
+
     def _wait_until_free(self) -> None:
         """Wait until every session can send, and names nothing that is not settled."""
         self.wait("every session is free", lambda: all(session.is_free for session in self.sessions))
@@ -272,10 +277,9 @@ class Trial:
     # Deeds
 
     def rage(self, seconds: float) -> None:
-        """Reverse and break things for so long."""
+        """Reverse, and break something before it is sent, while it is under way or afterwards, for so long."""
         end_s = time.monotonic() + seconds
-        deeds = (
-            *(self._reverse,) * 6,
+        breaks = (
             *(self._faulty_way,) * 3,
             self._slow_way,
             self._reset_way,
@@ -285,12 +289,19 @@ class Trial:
             self._restart_store,
             self._suspend_store,
         )
-        deed: Callable[[], None] = self._reverse
         while time.monotonic() < end_s:
-            self.deeds[deed.__name__.strip("_").replace("_", " ")] += 1
-            deed()
-            time.sleep(self._random.choice((0.1, 0.5, 1.0, 2.0)))
-            deed = self._random.choice(deeds)
+            if self._random.random() < 0.8:
+                self._wait_for_a_free_session()
+            for deed in (self._reverse, self._random.choice(breaks)):
+                self.deeds[deed.__name__.strip("_").replace("_", " ")] += 1
+                deed()
+                time.sleep(self._random.choice((0.0, 0.1, 0.5, 1.0)))
+
+    def _wait_for_a_free_session(self) -> None:
+        """Give what was broken a time to mend: while nobody can send, nothing can be sent twice."""
+        end_s = time.monotonic() + MENDS_S
+        while time.monotonic() < end_s and not any(session.is_free for session in self.sessions):
+            time.sleep(0.1)
 
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
         timer = threading.Timer(seconds, work)
@@ -402,7 +413,7 @@ class Trial:
         assert not problems, "\n".join([*problems, *self.story])
 
     def _sent_more_than_confirmed(self) -> Iterator[str]:
-        confirmations = sum(session.count("confirms") for session in self.all_sessions)
+        confirmations = self.count("confirms")
         sent = [arrival.client_oid for arrival in self.exchange.reversals]
         if len(sent) > confirmations:
             yield f"{len(sent)} POSTs of {confirmations} confirmations"
