@@ -107,8 +107,8 @@ async def main() -> None:
                     await desk.execution.intents.set_lock(errand["locked"])
                 case "accept":
                     report("accepted", is_done=await desk.execution.intents.accept_older_store())
-        for task in (watching, *under_way):
-            task.cancel()
+        await asyncio.gather(*under_way)
+        watching.cancel()
     await desk.stop()
     report("stopped")
 

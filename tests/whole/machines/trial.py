@@ -310,10 +310,14 @@ class Trial:
         self._timers.append(timer)
 
     def _reverse(self) -> None:
-        """Two sessions of two machines at nearly the same moment, or one alone."""
-        machines = self._random.sample(self.machines, self._random.choice((1, 2, 2)))
-        for machine in machines:
-            session = self._random.choice(machine.sessions)
+        """Two sessions of two machines at nearly the same moment, or one alone; mostly such as can send."""
+        machines = self._random.sample(self.machines, len(self.machines))
+        if self._random.random() < 0.8:
+            machines.sort(key=lambda machine: not any(session.is_free for session in machine.sessions))
+        for machine in machines[: self._random.choice((1, 2, 2))]:
+            session = self._random.choice(
+                [session for session in machine.sessions if session.is_free] or machine.sessions
+            )
             self.note(f"{session.name} reverses")
             session.do("reverse", leg=LEG, size=SIZE)
             time.sleep(self._random.choice((0.0, 0.0, 0.05, 0.3)))
@@ -450,7 +454,7 @@ class Trial:
         for intent in self._intents():
             if rows.get(intent.id) != str(intent.state):
                 yield f"{intent.id} is {intent.state} here and {rows.get(intent.id)} in the store"
-        if still_open := [intent for intent, state in rows.items() if State(state) not in ENDED]:
+        if still_open := {intent: state for intent, state in rows.items() if State(state) not in ENDED}:
             yield f"open in the store: {still_open}"
 
     def _over_the_limits(self) -> Iterator[str]:
