@@ -290,18 +290,17 @@ class Trial:
             self._suspend_store,
         )
         while time.monotonic() < end_s:
-            if self._random.random() < 0.8:
-                self._wait_for_a_free_session()
+            if self._random.random() < 0.8:  # while nobody can send, nothing can be sent twice
+                self._give_time_until(lambda: any(session.is_free for session in self.sessions))
             for deed in (self._reverse, self._random.choice(breaks)):
                 self.deeds[deed.__name__.strip("_").replace("_", " ")] += 1
                 deed()
                 time.sleep(self._random.choice((0.0, 0.1, 0.5, 1.0)))
 
-    def _wait_for_a_free_session(self) -> None:
-        """Give what was broken a time to mend: while nobody can send, nothing can be sent twice."""
+    def _give_time_until(self, holds: Callable[[], bool]) -> None:
         end_s = time.monotonic() + MENDS_S
-        while time.monotonic() < end_s and not any(session.is_free for session in self.sessions):
-            time.sleep(0.1)
+        while time.monotonic() < end_s and not holds():
+            time.sleep(0.02)
 
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
         timer = threading.Timer(seconds, work)
@@ -310,7 +309,11 @@ class Trial:
         self._timers.append(timer)
 
     def _reverse(self) -> None:
-        """Two sessions of two machines at nearly the same moment, or one alone; mostly such as can send."""
+        """Two sessions of two machines at nearly the same moment, or one alone; mostly such as can send.
+
+        What is broken next is broken at once, or when the last of them confirms, or when it has sent.
+        """
+        until = self._random.choice(((), ("confirms", "withheld"), ("sent", "withheld")))
         machines = self._random.sample(self.machines, len(self.machines))
         if self._random.random() < 0.8:
             machines.sort(key=lambda machine: not any(session.is_free for session in machine.sessions))
@@ -319,8 +322,10 @@ class Trial:
                 [session for session in machine.sessions if session.is_free] or machine.sessions
             )
             self.note(f"{session.name} reverses")
+            reported = sum(map(session.count, until))
             session.do("reverse", leg=LEG, size=SIZE)
             time.sleep(self._random.choice((0.0, 0.0, 0.05, 0.3)))
+        self._give_time_until(lambda: not until or sum(map(session.count, until)) > reported)
 
     def _faulty_way(self) -> None:
         machine = self._random.choice(self.machines)
