@@ -19,6 +19,8 @@ READ_WITHIN_S = 30.0
 """A look takes no longer than this, nor what a preview rests on."""
 WITHDRAWN_S = 12.0
 NOT_AS_PREVIEWED = "not as previewed"
+TAKEN_FOR_OURS = frozenset({"reversed", "reversed smaller", "reversed larger", "closed only", "remainder left"})
+"""What fills of others may look like where no order can be asked for."""
 SEEN_ELSEWHERE_S, SLOW_DISK_S = 2.5, 20.0
 OPEN_STATES = frozenset({"live", "partially_filled"})
 LOCKING = frozenset({"intended", "sent", "acknowledged", "unknown", "corrected"})
@@ -228,10 +230,13 @@ class Promises:
     def _judge_settled(self, trail: IntentTrail, step: Step, post: Post | None) -> None:
         """(b) The journal's word is our order's effect as it was when written."""
         if post is None:
-            if step.details.get("outcome") not in ("unchanged", NOT_AS_PREVIEWED):
-                self.breaks(
-                    "b", f"{trail.intent} is settled as {step.details.get('outcome')} though nothing of it left"
-                )
+            names, first = {"unchanged", NOT_AS_PREVIEWED}, trail.steps[0]
+            may_be_others = self.plan.core_only and bool(step.details.get("inferred"))
+            if may_be_others and self._others_traded(first.details["request"]["symbol"], first.at_s):
+                names |= TAKEN_FOR_OURS
+            if step.details.get("outcome") not in names:
+                outcome = step.details.get("outcome")
+                self.breaks("b", f"{trail.intent} is settled as {outcome} though nothing of it left")
             return
         self._must_be_over(trail.intent, "the journal says settled")
         ended_at_s = post.ended_at_s if post.ended_at_s is not None else post.departed_at_s
@@ -251,7 +256,7 @@ class Promises:
         reversal, closed, opened = self.reversal_of(post), step.details.get("closed"), step.details.get("opened")
         if reversal is None or reversal.matching.lies or closed is None or opened is None:
             return
-        if self._others_traded(post) or looks_alike(reversal):
+        if self._others_traded_beside(post) or looks_alike(reversal):
             return
         states = reversal.past.between(step.at_s - self._lag_s - 8.0, _now_s())
         if not any((Decimal(closed), Decimal(opened)) == (state.closed, state.opened) for state in states):
@@ -305,7 +310,7 @@ class Promises:
     def names_of(self, post: Post, at_s: float | None, *, inferred: bool) -> set[str]:
         """The names of what our order has done, at a time (with what lags) or in the end."""
         reversal, trail = self.reversal_of(post), self.trails.get(post.client_oid)
-        strangers = self._others_traded(post)
+        strangers = self._others_traded_beside(post)
         names = set()
         if reversal is None and trail is not None and any(step.details.get("refused") for step in trail.steps):
             return {"not done"}
@@ -323,16 +328,21 @@ class Promises:
                 names |= {"closed only", "reversed", NOT_AS_PREVIEWED}
         if strangers:
             names.add(NOT_AS_PREVIEWED)
-            if self.plan.core_only and inferred:  # fills of others look like ours where no order can be asked for
-                names |= {"reversed", "reversed smaller", "reversed larger", "closed only", "remainder left"}
+            if self.plan.core_only and inferred:
+                names |= TAKEN_FOR_OURS
         return names
 
-    def _others_traded(self, post: Post) -> bool:
+    def _others_traded_beside(self, post: Post) -> bool:
         """Whether anything but this order traded its symbol since just before it left."""
-        reversal, since_s = self.reversal_of(post), post.departed_at_s - 5 - self._lag_s
-        own = frozenset() if reversal is None else reversal.order_ids
+        reversal = self.reversal_of(post)
+        return self._others_traded(
+            post.symbol, post.departed_at_s, frozenset() if reversal is None else reversal.order_ids
+        )
+
+    def _others_traded(self, symbol: str, since_s: float, own: frozenset[str] = frozenset()) -> bool:
+        since_s -= 5 + self._lag_s
         fills = self.network.books.fills
-        return any(fill.symbol == post.symbol and fill.at_s >= since_s and fill.order_id not in own for fill in fills)
+        return any(fill.symbol == symbol and fill.at_s >= since_s and fill.order_id not in own for fill in fills)
 
     @property
     def _lag_s(self) -> float:
