@@ -13,7 +13,7 @@ from tests.whole.lives.life import Life
 from tests.whole.lives.network import Network, Post
 from tests.whole.lives.plan import Plan, StoreFault, StoreFaultKind
 from tests.whole.lives.process import Process
-from tests.whole.lives.promises import LOCKING, IntentTrail, Promises, Step
+from tests.whole.lives.promises import LOCKING, Promises, Step
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent
 from tradetui.desk.intents.shared_account import BY
 from tradetui.desk.intents.states import State
@@ -35,6 +35,8 @@ class SharedPromises(Promises):
         self.was_restored = False
         self.stale_until_s: dict[int, float] = {}
         """By machine: until when its sessions may not know what others did."""
+        self._in_journals: dict[str, str] = {}
+        """The state of each intent in the journal of the machine that began it."""
 
     def departs(self, post: Post) -> None:
         super().departs(post)
@@ -44,11 +46,15 @@ class SharedPromises(Promises):
 
     def written(self, intent: str, step: Step) -> None:
         """A step that was copied from the store was judged when it was written there."""
+        self._in_journals[intent] = step.state
         if BY in step.details:
             self.note(f"journal (process {step.process}): {intent} {step.state} by {step.details[BY]}")
             self.trails[intent].steps.append(step)
         else:
             super().written(intent, step)
+
+    def written_in_store(self, intent: str, step: Step) -> None:
+        super().written(intent, step)
 
     def judge_locked(self, process: int, *, locked: bool) -> None:
         """(s) A lock of trading has reached every machine that reaches the store."""
@@ -68,27 +74,29 @@ class SharedPromises(Promises):
 
         An older copy may lack what had ended before it was accepted.
         """
-        for trail in self.trails.values():
-            rows = tuple(self._rows(trail.intent))
-            states = [str(row.state) for row in rows]
-            may_lack = self.was_restored and trail.state not in LOCKING
-            if not (all(_agrees(row, trail) for row in rows) if rows else may_lack):
-                self.breaks("s", f"in the end a journal says {trail.state} of {trail.intent}, and the store {states}")
-            if any(state in LOCKING for state in states):
-                self.breaks("s", f"in the end {trail.intent} is {states} in the store")
+        for intent, state in self._in_journals.items():
+            rows = tuple(self._rows(intent))
+            may_lack = self.was_restored and state not in LOCKING
+            if not (all(_agrees(row, state) for row in rows) if rows else may_lack):
+                states = [str(row.state) for row in rows]
+                self.breaks("s", f"in the end a journal says {state} of {intent}, and the store {states}")
+        for account in self._server.accounts.values():
+            for row in account.rows.values():
+                if row.state in LOCKING:
+                    self.breaks("s", f"in the end {row.id} is {row.state} in the store")
 
     def _rows(self, intent: str) -> Iterator[Row]:
         """The rows of an intent in the store: one, or none."""
         return (account.rows[intent] for account in self._server.accounts.values() if intent in account.rows)
 
 
-def _agrees(row: Row, trail: IntentTrail) -> bool:
-    """Whether the store says the same of an intent as its journal.
+def _agrees(row: Row, state: str) -> bool:
+    """Whether the store says the same of an intent as its journal, where it has this state.
 
     A sender that wakes knows itself that nothing was done. Another machine has settled it meanwhile by what it saw,
     which was judged when it was written.
     """
-    return row.state == trail.state or (row.state is State.SETTLED and trail.state in ("withdrawn", "rejected"))
+    return row.state == state or (row.state is State.SETTLED and state in ("withdrawn", "rejected"))
 
 
 class SharedLife(Life):
@@ -140,7 +148,7 @@ class SharedLife(Life):
             ]
             step = Step(asyncio.get_running_loop().time(), str(event.state), dict(event.details), followers[0])
             self.verdict.hits[f"followed: {event.state}"] += 1
-            self.promises.written(event.intent, step)
+            self.promises.written_in_store(event.intent, step)
 
     async def _lock(self, process: Process, for_s: float) -> None:
         self._fate(self._see_lock(process, for_s))

