@@ -37,11 +37,12 @@ def test_a_store_restored_from_an_older_copy_sends_nothing_until_a_person_has_lo
         anna, bob = trial.sessions
         with older_copy(trial.store.cluster):
             trial.wait("the store is back", lambda: anna.is_free and bob.is_free)
-            anna.do("reverse", leg=LEG, size=SIZE)
+            trial.reverse_until_sent(anna)
             trial.wait("it is settled, and lost in the older copy", lambda: anna.count("ended") > 0)
             trial.exchange.sandbox.faults.plan("dropped-after", endpoint="futures.reverse")
-            anna.do("reverse", leg=LEG, size=SIZE)
-            trial.wait("both know of it", lambda: all(session.shows["unsettled"] for session in (anna, bob)))
+            trial.reverse_until_sent(anna)
+            under_way = trial.exchange.reversals[-1].client_oid
+            trial.wait("bob knows of it", lambda: any(under_way in str(report) for report in bob.reports))
         for session in (anna, bob):
             sends_nothing(trial, session)
         assert len(trial.exchange.reversals) == 2, bob.reports
@@ -51,8 +52,7 @@ def test_a_store_restored_from_an_older_copy_sends_nothing_until_a_person_has_lo
             session.do("lock", locked=False)
         trial.wait("nobody locks", lambda: not any(session.shows["locked"] for session in (anna, bob)))
         trial.wait("both are free", lambda: anna.is_free and bob.is_free)
-        bob.do("reverse", leg=LEG, size=SIZE)
-        trial.wait("bob's is settled", lambda: bob.count("ended") > 0)
+        trial.reverse_until_sent(bob)
         assert len(trial.exchange.reversals) == 3
         trial.calm_down()
         trial.judge()

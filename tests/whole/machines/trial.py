@@ -271,6 +271,20 @@ class Trial:
             assert time.monotonic() < end_s, "\n".join([f"{what}: never", *self._last_reports(), *self.story])
             time.sleep(0.1)
 
+    def reverse_until_sent(self, session: Session) -> None:
+        """Have a session reverse; on a busy machine the store may seem away, and it tries again."""
+        sent, tries = len(self.exchange.reversals), 0
+
+        def has_tried() -> bool:
+            ended = session.count("withheld") + session.count("ended")
+            return ended > tries or len(self.exchange.reversals) > sent
+
+        while len(self.exchange.reversals) == sent:
+            self.wait(f"{session.name} is free", lambda: session.is_free)
+            tries = session.count("withheld") + session.count("ended")
+            session.do("reverse", leg=LEG, size=SIZE)
+            self.wait(f"{session.name} sends or does not", has_tried)
+
     def _last_reports(self) -> list[str]:
         return [f"{session.name}: {session.reports[-2:]}" for session in self.sessions]
 
