@@ -732,3 +732,19 @@ async def test_nobody_waits_for_the_machine_of_a_viewer(desk: Desk) -> None:
         desk.server.restart()
         await asyncio.sleep(2.5)
         assert anna.intents.store_trouble == ""
+
+
+async def test_nothing_is_released_in_a_store_that_went_back_before_a_person_has_accepted_it(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.intents.about_to_send("tt-x", {})
+        await anna.intents.note("tt-x", State.UNKNOWN, {"why": "no reply"})
+        await anna.looked()
+        older = desk.server.snapshot()
+        await bob.store.begin("tt-y", ELSEWHERE, "reversal", {}, after=None)
+        await anna.looked()
+        desk.server.restore(older)
+        await asyncio.sleep(40)
+        with pytest.raises(Withheld, match="went back in time"):
+            await anna.execution.release("tt-x", "looked at the site")
+        assert desk.server.accounts[desk.scene.uid].rows["tt-x"].state is State.UNKNOWN

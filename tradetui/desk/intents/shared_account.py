@@ -513,6 +513,8 @@ class SharedAccount:
         try:
             if state is State.RELEASED:
                 await self.look()
+                if not self._is_level:
+                    raise Withheld((self.trouble,))
             await self._step(intent, state, details, self._new_id(), prior)
         except StoreAway as away:
             raise Withheld((_sentence(away),)) from None
