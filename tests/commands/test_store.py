@@ -557,6 +557,7 @@ async def test_the_rows_of_an_overview_count_their_calls_with_all_machines(
     add_profile("other")
     assert await asyncio.to_thread(main, ["store", "join", "--profile", "main"]) == 0
     account = await asyncio.to_thread(lambda: OpenProfile(load(os.environ, Flags(profile="main"))).account.name)
+    [(joined,)] = store_database.sql("select clock_timestamp()")
     profiles = OverviewProfiles(os.environ, Flags())
     overview = profiles.overview()
     clients = [source.open().client for source in profiles.sources()]
@@ -566,7 +567,7 @@ async def test_the_rows_of_an_overview_count_their_calls_with_all_machines(
     [(state,)] = store_database.sql(f"select state from tradetui.quota where key = '{account}|futures.accounts'")
     assert json.loads(state)[4] == len(clients), "granted by the store"
     assert store_database.sql("select count(*) from tradetui.permit_session") == [(len(clients),)]
-    connections = "select count(*) from pg_stat_activity where usename = 'anna' and datname = current_database()"
+    connections = f"select count(*) from pg_stat_activity where usename = 'anna' and backend_start > '{joined}'"
     assert store_database.sql(connections) == [(2,)], "of all rows together"
     for client in clients:
         await client.aclose()

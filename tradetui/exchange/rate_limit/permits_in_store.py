@@ -65,6 +65,8 @@ _ENDS_WAIT_S: Final = 0.1
 
 What makes all machines slower is written at once: a 429, or a reply that says that half of the limit is used up.
 """
+_TICKS: Final = 3
+"""Within so many turns of the loop a task that was woken has claimed its permit."""
 _MOST_TRIES: Final = 30
 _LONGEST_JITTER_S: Final = 0.02
 _NEAR_S: Final = 0.04
@@ -286,6 +288,7 @@ class StorePermits(WrittenPermits):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT_S):
                     await self._has_jobs.wait()
+            await self._all_jobs_given()
             self._has_jobs.clear()
             now = self._clock.monotonic()
             if self._is_refused and self._server.away_since is None and now >= self._ask_again_at:
@@ -300,6 +303,14 @@ class StorePermits(WrittenPermits):
                 if (round_trip_s := self._time.received - self._time.sent) > _NEAR_S:
                     # Others that also wrote have just read the states, and come next.
                     await asyncio.sleep(self._random.uniform(0, _TURN_ROUND_TRIPS * round_trip_s))
+
+    async def _all_jobs_given(self) -> None:
+        """Wait for the other claims of this moment: the reads of a preview begin in tasks of their own."""
+        given = -1
+        while len(self._jobs) > given:
+            given = len(self._jobs)
+            for _ in range(_TICKS):
+                await asyncio.sleep(0)
 
     async def _ask_again(self) -> None:
         """See whether the store still refuses; calls are counted here until it does not."""
