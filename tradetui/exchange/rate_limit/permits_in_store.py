@@ -288,7 +288,7 @@ class StorePermits(WrittenPermits):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT_S):
                     await self._has_jobs.wait()
-            await self._all_jobs_given()
+            await self._await_other_claims()
             self._has_jobs.clear()
             now = self._clock.monotonic()
             if self._is_refused and self._server.away_since is None and now >= self._ask_again_at:
@@ -304,11 +304,11 @@ class StorePermits(WrittenPermits):
                     # Others that also wrote have just read the states, and come next.
                     await asyncio.sleep(self._random.uniform(0, _TURN_ROUND_TRIPS * round_trip_s))
 
-    async def _all_jobs_given(self) -> None:
+    async def _await_other_claims(self) -> None:
         """Wait for the other claims of this moment: the reads of a preview begin in tasks of their own."""
-        given = -1
-        while len(self._jobs) > given:
-            given = len(self._jobs)
+        waiting = -1
+        while len(self._jobs) > waiting:
+            waiting = len(self._jobs)
             for _ in range(_TICKS):
                 await asyncio.sleep(0)
 
