@@ -1,6 +1,6 @@
 """Three machines on one account with a real store, while connections, server and sessions fail.
 
-Twenty seeds of a minute: python -m tests.whole.machines
+Twenty seeds of a minute: python -m tests.bench.machines
 """
 
 from __future__ import annotations

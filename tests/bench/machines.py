@@ -1,6 +1,6 @@
 """Three machines on one account while everything fails, a minute for each seed.
 
-python -m tests.whole.machines [SEED …]       without seeds the first twenty
+Run: python -m tests.bench.machines [SEED …], without seeds the first twenty.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def main(arguments: list[str]) -> int:
                 trial = raged(seed, Path(folder), SECONDS)
             except AssertionError as problem:
                 has_failed = True
-                print(f"seed {seed}: {problem}", flush=True)  # noqa: T201
+                print(f"seed {seed}: {problem}", flush=True)
                 continue
         counts = ", ".join(f"{deed} {count}" for deed, count in sorted(trial.deeds.items()))
         sent = f"{len(trial.exchange.reversals)} POSTs of {trial.count('confirms')} confirmations"
-        print(f"seed {seed}: {sent}; {counts}", flush=True)  # noqa: T201
+        print(f"seed {seed}: {sent}; {counts}", flush=True)
     return int(has_failed)
 
 
