@@ -39,7 +39,7 @@ async def test_an_open_intent_of_another_machine_stands_in_header_journal_and_di
         await pilot.press("escape", "J")
         await asyncio.sleep(2)
         await pilot.pause()
-        assert "Reverse BTCUSD LONG · anna@desk2" in text_in_one_line(stage)
+        assert "anna@desk2 · Reverse BTCUSD LONG" in text_in_one_line(stage)
         await pilot.press("enter")
         await pilot.pause()
         assert "· anna@desk2" in text_in_one_line(stage)
@@ -68,6 +68,24 @@ async def test_a_reversal_that_another_machine_was_faster_with_is_not_sent_and_s
         await pilot.pause()
         shown = text_in_one_line(stage)
         assert posts(stage) == 0 and "anna@desk2" in shown
+
+
+async def test_a_preview_that_another_machine_made_void_says_who_it_was_and_enter_presses_cancel() -> None:
+    stage = AppOnSharedAccount()
+    async with stage.running(SIZE, after=9) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press("tab")
+        assert dialog.focused is dialog.confirm_button
+        await stage.anna.begin("tt-of-anna", SCOPE, "reversal", DETAILS, after=None)
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "Enter pressed nothing: An earlier reversal of this symbol is not settled" in text_in_one_line(stage)
+        await stage.anna.step("tt-of-anna", State.WITHDRAWN, {}, step="withdrawn", prior=None, fence=None)
+        await asyncio.sleep(11)
+        await pilot.pause()
+        assert "NOT SENT. anna@desk2 (" in text_in_one_line(stage)
+        assert dialog.focused is dialog.cancel_button and not dialog.confirm_button.disabled
 
 
 async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_refuses() -> None:

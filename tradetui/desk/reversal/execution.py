@@ -97,6 +97,8 @@ class Execution:
             sending.abandon()
         try:
             await self._tasks.stop()
+            if self.intents.shared is not None:
+                await self.intents.shared.tell_last_steps()
         finally:
             self.intents.close()
             if self.intents.shared is not None:
@@ -122,6 +124,13 @@ class Execution:
         await self._recall_if_readable()
         version = self.intents.store_version
         return replace(await self._market_state.preview(target), store_version=version)
+
+    async def faster_machine(self, shown: Preview) -> str:
+        """Return which other machine has acted on the symbol since a preview was read, with the time; empty if none."""
+        shared, product_type = self.intents.shared, shown.target.product_type
+        if shared is None or shown.store_version is None or product_type is None:
+            return ""
+        return await shared.acted_since(scope_of(product_type, shown.target.symbol), shown.store_version)
 
     async def _read_again(self, shown: Preview) -> Preview:
         version = self.intents.store_version
@@ -275,11 +284,8 @@ class Execution:
             raise NotConfirmed(("You looked before the store could be read: look again, then confirm.",), fresh)
         if changed := changes(shown, fresh):
             why = f"Changed since you looked: {'; '.join(map(str, changed))}."
-            if self.intents.shared is not None and shown.store_version is not None and fresh.target.product_type:
-                scope = scope_of(fresh.target.product_type, fresh.target.symbol)
-                if by := await self.intents.shared.acted_since(scope, shown.store_version):
-                    why = f"{by} was faster. {why}"
-            raise NotConfirmed((why,), fresh)
+            by = await self.faster_machine(shown)
+            raise NotConfirmed((f"{by} was faster. {why}" if by else why,), fresh)
         if reasons := self.blocking_reasons(fresh, typed):
             raise NotConfirmed(reasons, fresh)
         return fresh, before_reading

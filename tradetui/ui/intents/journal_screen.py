@@ -268,7 +268,7 @@ class OlderStoreDialog(LossDialog):
 
 def _title_of(intent: Intent) -> str:
     """Return what was sent, and by whom if that was on another machine."""
-    return " · ".join(filter(None, (intent.title, intent.events[0].writer)))
+    return " · ".join(filter(None, (intent.events[0].writer, intent.title)))
 
 
 def _end_of(intent: Intent) -> str:

@@ -129,7 +129,8 @@ class ReversalDialog(LockingDialog[None]):
             self._unread.pressed_nothing = ""
         is_enter = isinstance(event, events.Key) and event.key == "enter"
         if is_enter and self.focused is None and self._phase.is_before_confirming:
-            self._unread.pressed_nothing = NO_FOCUS
+            reasons = () if self._reading else self._reasons()
+            self._unread.pressed_nothing = f"Enter pressed nothing: {reasons[0]}" if reasons else NO_FOCUS
             self.call_later(self.say_what_may_be_done)
             self.set_timer(BACK_S, self._return_focus)
         elif self._phase is Phase.ARMED and not in_burst:
@@ -194,6 +195,7 @@ class ReversalDialog(LockingDialog[None]):
             self._disarm(f"{self._note} Reading …".strip())
             try:
                 preview = fresh or await self._execution.preview(self._target)
+                await self._note_faster_machine()
             except Exception as problem:
                 self._show_failed_reading(problem)
                 await asyncio.sleep(EXPIRES_S / 5)
@@ -206,6 +208,13 @@ class ReversalDialog(LockingDialog[None]):
             self._arm()
             await asyncio.sleep(EXPIRES_S - ARMS_S)
             self._note = f"The preview was older than {EXPIRES_S:.0f} s."
+
+    async def _note_faster_machine(self) -> None:
+        """Say who has acted on the symbol since the preview was read that is shown; Enter then presses Cancel again."""
+        shown = self._preview
+        if shown is not None and (by := await self._execution.faster_machine(shown)):
+            self._unread.faster = by
+            self._focus.forget_confirm()
 
     def _show_failed_reading(self, problem: Exception) -> None:
         """Show the whole reason in place of the preview, because it may be longer than the line above the buttons."""

@@ -220,6 +220,12 @@ class DialogFocus:
             self._return_to = self.confirm
             self.screen.set_focus(None)
 
+    def forget_confirm(self) -> None:
+        """Have the focus not return to the confirm button."""
+        self.let_go_of_confirm()
+        if self._return_to is self.confirm:
+            self._return_to = None
+
     def return_focus(self) -> None:
         widget = self._return_to or self.cancel
         self.screen.set_focus(widget if widget.focusable else self.cancel)
@@ -398,21 +404,24 @@ class UnreadNotices:
     """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
 
     `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `has_changed` is
-    whether a change was shown since, even if it went back. `not_sent` is why a confirmation was not sent. `dropped` is
-    that keys came before the dialog was ready; it stays until the required word is typed. `pressed_nothing` is why the
-    last Enter pressed nothing. `notice` is the journal's, shown once.
+    whether a change was shown since, even if it went back. `not_sent` is why a confirmation was not sent. `faster` is
+    which other machine has acted on the symbol since the preview was read, and when. `dropped` is that keys came before
+    the dialog was ready; it stays until the required word is typed. `pressed_nothing` is why the last Enter pressed
+    nothing. `notice` is the journal's, shown once.
     """
 
     looked_at: Preview | None = None
     has_changed: bool = False
     not_sent: str = ""
+    faster: str = ""
     dropped: bool = False
     pressed_nothing: str = ""
     notice: str = ""
 
     def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
         """Note a key at the armed preview; `word_is_missing` is whether a word is still to be typed."""
-        self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
+        self.looked_at, self.has_changed = preview, False
+        self.not_sent = self.faster = self.notice = ""
         self.dropped = self.dropped and word_is_missing
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
@@ -424,6 +433,8 @@ class UnreadNotices:
         return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $warn")
 
     def _lines(self, preview: Preview | None) -> Iterator[str]:
+        if self.faster and not self.not_sent:
+            yield f"NOT SENT. {self.faster} was faster."
         if changed := self.changed(preview):
             sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
             # A reason that holds the sentence also says who was faster.
