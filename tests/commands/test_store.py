@@ -310,6 +310,29 @@ def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
     text = capsys.readouterr().out
     assert "anna@desk1 has left account 4100000001." in text and "end it and start it again" in text
     assert not open_privately(os.environ, Flags()).journal.file.with_name(MARK_FILE).exists()
+    assert main(["store", "leave"]) == 0
+    assert "anna@desk1 had not joined account 4100000001." in capsys.readouterr().out
+
+
+def test_nobody_leaves_while_a_colleague_has_something_open(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("bob")
+    assert main(["store", "join"]) == 0
+    bob_begins(store_database)
+    use("anna")
+    assert (main(["store", "join"]), main(["store", "leave"])) == (0, 1)
+    assert "Have it settled or released first: tradetui journal shows it." in capsys.readouterr().err
+
+
+def test_doctor_says_that_the_profile_of_a_machine_that_has_joined_names_no_store(
+    use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui" / "config.toml"
+    config.write_text("".join(line for line in config.read_text().splitlines(True) if not line.startswith("store")))
+    assert "store leave" in str(checks(capsys)["store"]["remedy"])
 
 
 def test_who_may_only_view_is_told_so_at_joining_with_who_can_change_it(

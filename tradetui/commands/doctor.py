@@ -30,6 +30,7 @@ from tradetui.commands.session.open_profile import OpenProfile, close_data_dir, 
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal, existing_journal
+from tradetui.desk.intents.journal.store_mark import JOINED, MARK_FILE, REJOIN
 from tradetui.desk.intents.states import ENDED
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
@@ -185,7 +186,9 @@ def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool
 
 def _store(profile: OpenProfile) -> list[Check]:
     if profile.loaded.profile.store is None:
-        return []
+        if not profile.journal.file.with_name(MARK_FILE).exists():
+            return []
+        return [_failed("store", JOINED, f"{REJOIN}.")]
     from tradetui.commands.session.store_checks import store_findings
 
     findings = asyncio.run(store_findings(profile))

@@ -19,7 +19,8 @@ from tradetui.desk.account.identity import normalised_address
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreLock, StoreRefusal, Writer
 from tradetui.desk.intents.journal.registered_journal import open_journal
 from tradetui.desk.intents.journal.store_mark import MARK_FILE, OLDER_COPY_REMEDY
-from tradetui.desk.intents.shared_account import SharedAccount, may_only_view
+from tradetui.desk.intents.journal.store_refusals import may_only_view
+from tradetui.desk.intents.shared_account import SharedAccount
 from tradetui.desk.intents.states import scope_name
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError, NoProfile
@@ -168,8 +169,10 @@ async def _leave(profile: OpenProfile) -> int:
         if refusal.code != StoreRefusal.NOT_A_TRADER or "machine" not in refusal.detail:
             raise
         # It is not there any more.
+    had_joined = mark_file.exists() or any(Writer(row["person"], row["machine"]) == writer for row in machines)
     mark_file.unlink(missing_ok=True)
-    stdout().line(f"{writer} has left account {account.uid}. Take store out of the profile: else nothing can be sent.")
+    left = f"{writer} {'has left' if had_joined else 'had not joined'} account {account.uid}"
+    stdout().line(f"{left}. Take store out of the profile: else nothing can be sent.")
     _name_others(machines, writer)
     stdout().line(_START_AGAIN)
     return DONE

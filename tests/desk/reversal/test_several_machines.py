@@ -252,7 +252,7 @@ async def test_an_ambiguous_begin_sends_nothing_and_frees_the_symbol_later(desk:
         preview = await anna.previewed()
         await asyncio.sleep(0.01)
         anna.link.replies_to_lose = 1
-        with pytest.raises(Withheld, match="the store did not answer"):
+        with pytest.raises(Withheld, match="The store did not answer"):
             await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=preview.store_version)
         await asyncio.sleep(14)
         assert states_of(desk, desk.scene.uid) in ([], [State.WITHDRAWN])
@@ -299,6 +299,29 @@ async def test_a_lock_set_while_the_store_is_away_holds_here_and_reaches_the_oth
         anna.link.mend()
         await asyncio.sleep(14)
         assert bob.intents.locked
+
+
+async def test_a_lock_set_while_the_store_is_away_reaches_the_others_in_a_later_session_too(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        anna.link.cut()
+        await asyncio.sleep(1)
+        assert not await anna.intents.set_lock(True)
+        await anna.execution.stop()
+        async with running(desk, "anna@desk1") as [anna]:
+            assert anna.intents.locked and bob.intents.lock.in_store.startswith("anna@desk1 locked trading ")
+            assert await anna.intents.set_lock(False)
+        async with running(desk, "anna@desk1"):
+            assert not bob.intents.locked, "it is told once"
+
+
+async def test_a_session_that_ends_tells_the_store_its_last_step(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.looked()
+        await anna.intents.note("tt-x", State.WITHDRAWN, {})
+        await anna.execution.stop()
+        await bob.looked()
+        assert bob.intents.unsettled() == ()
 
 
 async def test_a_lock_set_elsewhere_a_moment_before_the_first_byte_stops_it(desk: Desk) -> None:
@@ -479,7 +502,7 @@ async def test_an_event_number_that_was_given_before_shows_an_older_store_at_the
         await anna.reversed()
         await anna.looked()
         desk.server.accounts = older  # as if nobody had noticed that the connection was another one
-        with pytest.raises(Withheld, match="the store has lost events"):
+        with pytest.raises(Withheld, match="The store has lost events"):
             await anna.intents.begin("tt-x", ELSEWHERE, "reversal", {}, after_in_store=0)
 
 

@@ -24,7 +24,7 @@ from tradetui.desk.intents.journal.registered_journal import (
     open_intents_in,
     open_journal,
 )
-from tradetui.desk.intents.journal.store_mark import MARK_FILE
+from tradetui.desk.intents.journal.store_mark import JOINED, MARK_FILE, REJOIN
 from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes, StepWriters
 from tradetui.desk.intents.shared_account import STORE_NUMBER, SharedAccount
 from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, Withheld, WrongStep
@@ -49,9 +49,6 @@ _UID_FOR_STORE: Final = (
     "The exchange does not report this account's UID, and with a store nothing is sent until it is known: set uid in "
     "the profile."
 )
-
-_JOINED: Final = "this machine has joined a store that several machines share, and the profile names none"
-_SET_STORE: Final = "Set store in the profile again, or run tradetui store leave"
 
 
 class JournalFault(StrEnum):
@@ -273,7 +270,7 @@ class Intents:
 
     def _open_file(self, location: JournalLocation) -> Journal:
         if self._open_store is None and location.file.with_name(MARK_FILE).exists():
-            raise FileUnusable(str(location.file), _JOINED, _SET_STORE)
+            raise FileUnusable(str(location.file), JOINED, REJOIN)
         self.writers.show_life(location.alive_dir)
         return open_journal(location, self.writers.lives)
 

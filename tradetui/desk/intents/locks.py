@@ -32,7 +32,7 @@ class AccountLock:
     - the profile starts the session locked, and the trader has not chosen yet;
     - the journal says that trading is locked: this holds in every session of the account;
     - a lock chosen here could not be written: this holds in this session alone, until it is written;
-    - a person has locked it in the store that several machines share: only that person can unlock it.
+    - a person has locked it in the store that several machines share: only that person or an admin can unlock it.
 
     The newest choice counts, even if an older one is written or read later.
     """

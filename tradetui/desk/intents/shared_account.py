@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,29 +22,17 @@ from tradetui.desk.intents.journal.account_store import (
     StoreIntent,
     StoreLock,
     StoreRefusal,
-    Writer,
-    since,
 )
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S
 from tradetui.desk.intents.journal.store_mark import OLDER_COPY, OLDER_COPY_REMEDY, OlderCopy, StoreMark
-from tradetui.desk.intents.states import (
-    ENDED,
-    TRANSITIONS,
-    AlreadyOpen,
-    Event,
-    Intent,
-    OpenIntent,
-    Overtaken,
-    State,
-    Withheld,
-    WrongStep,
-)
+from tradetui.desk.intents.journal.store_refusals import begin_refused, may_only_view, sentence_of
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, Event, Intent, OpenIntent, State, Withheld, WrongStep
 from tradetui.desk.intents.store_absence import StoreAbsence
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.postgres.errors import StoreAway, StoreRefused, grant
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.wire.exchange_time import utc_moment
 
 _log = logging.getLogger(__name__)
@@ -58,6 +47,7 @@ STORE_NUMBER: Final = "store"
 BY, COPY_OF = "by", "copy_of"
 """In a local step that was copied from the store: who wrote it there, and the id of the step."""
 _UNSENT: Final = (State.INTENDED, State.WITHDRAWN)
+_LAST_LOOK_S: Final = 1.5
 
 
 class SharedAccount:
@@ -139,9 +129,8 @@ class SharedAccount:
             fault = f" That fails ({self.fault}): check the disk and the data directory." if self.fault else ""
             return f"The store is being compared with this machine's journal.{fault}"
         if (left_s := self.absence.others_look_s(self._clock.monotonic())) > 0:
-            return (
-                f"Nothing is sent for {left_s:.0f} s, so that every machine compares its journal with the store first."
-            )
+            compares = "so that every machine compares its journal with the store first"
+            return f"Nothing is sent for {ceil(left_s)} s, {compares}."
         return ""
 
     def _hear(self) -> None:
@@ -167,6 +156,13 @@ class SharedAccount:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(STORE_READ_EVERY_S):
                         await awaited.wait()
+
+    async def tell_last_steps(self) -> None:
+        """Write what the store lacks before the session ends: another machine need not find out by itself then."""
+        if self._stepped or self._to_withdraw:
+            with suppress(StoreAway, StoreRefused, TimeoutError):
+                async with asyncio.timeout(_LAST_LOOK_S):
+                    await self.look()
 
     async def look(self) -> None:
         """Read the store, and bring it and the local journal to the same level. Raises StoreAway, StoreRefused."""
@@ -198,6 +194,8 @@ class SharedAccount:
         self.absence.read(called_s, state.others_level_s)
         self.may_only_view, self.refusal = state.role == "viewer", ""
         if not self.may_only_view:
+            if not self._is_level and await self.mark.has_untold_lock():
+                self.untold_lock = True
             await self._tell_lock()
             await self._withdraw_unused()
         journal = self._journal()
@@ -321,17 +319,17 @@ class SharedAccount:
             number = await self.store.begin(intent, scope, kind, shared, after=after)
         except StoreAway as away:
             self.withdraw(intent)
-            raise Withheld((f"Nothing was sent: the store did not answer ({away.reason}).",)) from None
+            raise Withheld((sentence_of(away),)) from None
         except StoreRefused as refused:
             self._nothing_to_send.set()
-            raise _begin_refused(refused, scope) from None
+            raise begin_refused(refused, scope) from None
         except BaseException:
             self.withdraw(intent)
             raise
         if self.mark.newest_step is not None and number <= self.mark.newest_step.number:
             self.withdraw(intent)
             self._is_away()
-            raise Withheld(("Nothing was sent: the store has lost events that this machine has seen there.",))
+            raise Withheld(("The store has lost events that this machine has seen there.",))
         return number
 
     async def write_sent(self, intent: Intent) -> None:
@@ -341,7 +339,7 @@ class SharedAccount:
         except StoreAway as away:
             raise NotSent(f"the store did not answer ({away.reason})") from None
         except StoreRefused as refused:
-            raise NotSent(_sentence(refused).rstrip(".")) from None
+            raise NotSent(sentence_of(refused).rstrip(".")) from None
         finally:
             self._nothing_to_send.set()
 
@@ -498,11 +496,12 @@ class SharedAccount:
         return [(intent, age_s) for intent, age_s in read if intent.state not in ENDED]
 
     async def acted_since(self, scope: str, number: int) -> str:
-        """Return who last acted on a scope after an event, with the time by the store; empty if nobody did."""
+        """Return who last acted on a scope after an event from another machine, with the time by the store, if any."""
         try:
-            events = [event for event in await self.store.events_after(number) if event.scope == scope]
+            events = await self.store.events_after(number)
         except (StoreAway, StoreRefused):
             return ""
+        events = [event for event in events if event.scope == scope and event.writer != self.store.writer]
         return f"{events[-1].writer} ({utc_moment(events[-1].at_ms):%H:%M:%S} UTC)" if events else ""
 
     async def step_there(self, intent: str, state: State, details: Mapping[str, Any], prior: State | None) -> None:
@@ -517,9 +516,9 @@ class SharedAccount:
                     raise Withheld((self.trouble,))
             await self._step(intent, state, details, self._new_id(), prior)
         except StoreAway as away:
-            raise Withheld((_sentence(away),)) from None
+            raise Withheld((sentence_of(away),)) from None
         except StoreRefused as refused:
-            raise WrongStep(_sentence(refused)) from None
+            raise WrongStep(sentence_of(refused)) from None
         with suppress(StoreAway, StoreRefused):
             await self.look()
 
@@ -528,7 +527,7 @@ class SharedAccount:
         try:
             return await self.store.read(intent)
         except (StoreAway, StoreRefused) as problem:
-            raise Withheld((_sentence(problem),)) from None
+            raise Withheld((sentence_of(problem),)) from None
 
     async def newest(self, limit: int) -> list[Intent]:
         """Return the newest intents of all machines; none while the store cannot be read."""
@@ -547,6 +546,8 @@ class SharedAccount:
         try:
             await self._tell_lock()
         except (StoreAway, StoreRefused):
+            with suppress(OSError):  # the local journal has it in any case
+                await self.mark.keep_untold_lock(locked)
             return False
         return True
 
@@ -557,6 +558,7 @@ class SharedAccount:
         if self.untold_lock is locked:
             self.untold_lock, self.locks = None, locks
             self._changed()
+            await self.mark.keep_untold_lock(False)
 
     @property
     def lockers(self) -> str:
@@ -569,44 +571,8 @@ class SharedAccount:
         return tuple(lock for lock in self.locks if lock.writer.person != self.store.writer.person)
 
 
-def may_only_view(person: str) -> str:
-    """Say that a person is a viewer, and who can change that."""
-    return (
-        f"{person} may only view this account: nothing can be sent from here. "
-        f"To trade, ask the owner of the store to run {grant(person)}."
-    )
-
-
 def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     """Return what other machines may know of a step: of a creation only its title, because it makes keys."""
     details = {"title": intent.title} if intent.is_creation else {**event.details}
     details.pop(STORE_NUMBER, None)
     return details
-
-
-def _who(refused: StoreRefused) -> str:
-    detail = refused.detail
-    if "person" not in detail:
-        return "somebody else"
-    writer = str(Writer(str(detail["person"]), str(detail.get("machine", ""))))
-    return f"{writer}, {since(float(detail['age_s']))}" if "age_s" in detail else writer
-
-
-def _sentence(problem: StoreAway | StoreRefused) -> str:
-    if isinstance(problem, StoreAway):
-        return f"The store did not answer ({problem.reason})."
-    if problem.code == StoreRefusal.TRADING_LOCKED:
-        writer = Writer(str(problem.detail["person"]), str(problem.detail["machine"]))
-        return str(StoreLock(writer, float(problem.detail["age_s"])))
-    if problem.code == StoreRefusal.ANOTHER_FOLLOWS:
-        return f"It is looked after by {_who(problem)}."
-    return f"The store refuses it: {problem}."
-
-
-def _begin_refused(refused: StoreRefused, scope: str) -> Exception:
-    if refused.code == StoreRefusal.ALREADY_OPEN:
-        detail = refused.detail
-        return AlreadyOpen(str(detail.get("intent")), str(detail.get("state")), _who(refused))
-    if refused.code == StoreRefusal.OVERTAKEN:
-        return Overtaken(scope, _who(refused))
-    return Withheld((_sentence(refused),))

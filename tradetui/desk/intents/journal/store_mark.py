@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +16,9 @@ from tradetui.wire.exchange_time import utc_moment
 
 MARK_FILE: Final = "store.json"
 """Beside the journal of an account that has joined a store."""
+JOINED: Final = "this machine has joined a store that several machines share, and the profile names none"
+REJOIN: Final = "Set store in the profile again, or run tradetui store leave"
+_UNTOLD_LOCK_FILE: Final = "lock_to_tell"
 OLDER_COPY: Final = "The store went back in time: it is an older copy of itself and lacks {}."
 OLDER_COPY_REMEDY: Final = (
     "Check positions, orders and fills on the exchange's site, then press L in tradetui and accept the older copy."
@@ -78,3 +82,18 @@ class StoreMark:
         if newest != self.newest_step:
             await self._disk.run(write_text, self._file, json.dumps(newest._asdict()))
             self.newest_step = newest
+
+    async def has_untold_lock(self) -> bool:
+        """Whether a person of this machine has locked trading and the store does not know, perhaps since yesterday."""
+        return await self._disk.run(self._untold_lock_file.exists)
+
+    async def keep_untold_lock(self, is_untold: bool) -> None:
+        """Remember it beyond the session. A lock removed without the store is not: another machine may have set one."""
+        if is_untold:
+            await self._disk.run(write_text, self._untold_lock_file, "")
+        else:
+            await self._disk.run(partial(self._untold_lock_file.unlink, missing_ok=True))
+
+    @property
+    def _untold_lock_file(self) -> Path:
+        return self._file.with_name(_UNTOLD_LOCK_FILE)

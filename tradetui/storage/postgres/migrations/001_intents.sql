@@ -266,15 +266,16 @@ create function leave_account(p_schema int, p_account text, p_machine text) retu
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 declare
-    mine intent;
+    unfinished intent;
 begin
     perform admit(p_schema, p_account, p_machine, false);
     perform hold_account(p_account);
-    select i.* into mine from intent i join event e on e.account = i.account and e.number = i.last_number
-        where i.account = p_account and (i.open or i.state = 'corrected')
-            and e.person = session_user and e.machine = p_machine limit 1;
-    if mine.id is not null then
-        perform refuse_open(mine);
+    -- Without the store the machine would not see what another one has open, and could send on the same symbol.
+    select i.* into unfinished from intent i join event e on e.account = i.account and e.number = i.last_number
+        where i.account = p_account
+            and (i.open or i.state = 'corrected' and e.person = session_user and e.machine = p_machine) limit 1;
+    if unfinished.id is not null then
+        perform refuse_open(unfinished);
     end if;
     -- Without a machine on the account nobody could take this person's lock away.
     if not exists (select from machine where account = p_account and person = session_user and name <> p_machine)
