@@ -139,12 +139,12 @@ async def test_a_corrected_intent_takes_the_scope_when_the_other_one_ends(sit: S
 
 
 async def test_a_follower_keeps_others_out_until_its_lease_ends(sit: Sit) -> None:
-    anna, bob = await sit("anna@desk1"), await sit("bob@desk2")
+    anna, bob, third = await sit("anna@desk1"), await sit("bob@desk2"), await sit("anna@desk3")
     await anna.begin("a")
     await anna.step("a", "sent")
     fence = await bob.take_over("a")
     assert await bob.take_over("a") == fence, "renewed"
-    assert (await code_of(anna.take_over("a")))[0] == "TT007"
+    assert (await code_of(third.take_over("a")))[0] == "TT007"
     code, detail = await code_of(anna.step("a", "acknowledged"))
     assert (code, detail["person"], detail["machine"]) == ("TT007", "bob", "desk2")
     assert 0 < detail["left_s"] <= LONG_LEASE_S

@@ -283,12 +283,13 @@ class MemoryServer:
         name, writer = self._holding(intent), Writer(person, machine)
         row = self._account(name, writer, trades=True).rows[intent]
         is_alive = row.leased_s(now_s()) > 0
-        if is_alive and row.follower != writer:
+        is_own = is_alive and row.follower == writer
+        if is_alive and not is_own and row.events[0].writer != writer:
             raise _another_follows(row)
-        if not is_alive:
+        if not is_own:
             row.fence += 1
         row.follower, row.follower_until_s = writer, now_s() + lease_s
-        if not is_alive:
+        if not is_own:
             self._notify(name)
         return [{"fence": row.fence, "left_s": lease_s}]
 

@@ -234,13 +234,15 @@ async def test_what_is_open_on_a_machine_already_is_entered_once_even_while_trad
 
 
 async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
-    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    anna, bob, third = [
+        await open_store(*writer) for writer in (("anna", "desk2"), ("bob", "laptop"), ("bob", "desk3"))
+    ]
     await begun(anna)
     await stepped(anna, "i1", State.SENT)
     lease = await bob.take_over("i1", 30.0)
     assert 0 < lease.left_s <= 30.0
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bob", machine="laptop"):
-        await anna.take_over("i1", 30.0)
+        await third.take_over("i1", 30.0)
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bob", machine="laptop"):
         await stepped(anna, "i1", State.UNKNOWN)
     [shown] = (await anna.state()).open
@@ -253,6 +255,20 @@ async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
     with refusal(StoreRefusal.ALREADY_OPEN, person="anna", machine="desk2"):
         await begun(bob, "i2")
     await stepped(bob, "i1", State.SETTLED, fence=lease.fence)
+
+
+async def test_a_sender_that_is_back_takes_its_intent_from_a_follower(open_store: OpenStore) -> None:
+    anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
+    await begun(anna)
+    await stepped(anna, "i1", State.SENT)
+    lost = await bob.take_over("i1", 30.0)
+    lease = await anna.take_over("i1", 30.0)
+    assert lease.fence > lost.fence
+    with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="anna", machine="desk2"):
+        await stepped(bob, "i1", State.UNKNOWN, fence=lost.fence)
+    with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="anna", machine="desk2"):
+        await bob.take_over("i1", 30.0)
+    await stepped(anna, "i1", State.REJECTED, fence=lease.fence)
 
 
 async def test_a_lease_that_ran_out_passes_on_and_its_steps_are_refused(open_store: OpenStore) -> None:

@@ -371,6 +371,20 @@ async def test_a_sender_that_is_cut_off_from_the_store_and_its_follower_settle_t
         assert desk.scene.posts == 2
 
 
+async def test_a_sender_that_is_back_says_how_its_call_ended_though_another_machine_follows_it(desk: Desk) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await anna.intents.begin("tt-x", SCOPE, "reversal", {}, after_in_store=anna.intents.store_version)
+        await anna.intents.about_to_send("tt-x", {})
+        anna.link.cut()
+        await asyncio.sleep(1)
+        await anna.intents.note("tt-x", State.REJECTED, {"code": "40762"})
+        await asyncio.sleep(2 * LEASE_S)
+        assert "looked after by bob@desk2" in str(bob.intents.unsettled())
+        anna.link.mend()
+        await asyncio.sleep(LEASE_S / 2)
+        assert states_of(desk, desk.scene.uid) == [State.REJECTED] and bob.intents.unsettled() == ()
+
+
 async def test_an_unknown_outcome_of_a_machine_that_is_gone_is_released_by_another_and_ends_there_too(
     desk: Desk,
 ) -> None:

@@ -173,8 +173,9 @@ class Network:
                 return response.status, _bytes(_holes(envelope, self._random))
             case ReadFaultKind.FALSE_SIZES:
                 # Nobody can know what is held while fills of before the reversal are false.
-                for row in _rows_of(envelope) if self.posts else ():
-                    since_s = max(fault.at_s, self.posts[0].departed_at_s)
+                taken = [post for post in self.posts if post.still_to_arrive or post.client_oid in self.books.reversals]
+                for row in _rows_of(envelope) if taken else ():
+                    since_s = max(fault.at_s, taken[0].departed_at_s)
                     if int(row.get("cTime", 0)) >= trade_time_ms(since_s):
                         row["baseVolume"] = FALSE_SIZE
                 return response.status, _bytes(envelope)

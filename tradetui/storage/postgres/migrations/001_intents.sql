@@ -409,23 +409,25 @@ create function take_over(p_schema int, p_intent text, p_machine text, p_lease_s
 as $$
 declare
     current intent;
-    is_alive boolean;
     is_mine boolean;
     of_account text := account_of(p_schema, p_intent);
 begin
     perform admit(p_schema, of_account, p_machine, true);
     perform hold_account(of_account);
     select * into current from intent where id = p_intent;
-    is_alive := coalesce(current.follower_until > clock_timestamp(), false);
-    is_mine := (session_user, p_machine) is not distinct from (current.follower_person, current.follower_machine);
-    if is_alive and not is_mine then
+    is_mine := (session_user, p_machine) is not distinct from (current.follower_person, current.follower_machine)
+        and current.follower_until > clock_timestamp();
+    -- A sender that is back knows better than its follower how its call ended.
+    if current.follower_until > clock_timestamp() and not is_mine and not exists (select from event e
+        where e.account = of_account and e.number = current.first_number
+            and e.person = session_user and e.machine = p_machine) then
         perform refuse_follower(current);
     end if;
-    fence := current.fence + case when is_alive then 0 else 1 end;
+    fence := current.fence + case when is_mine then 0 else 1 end;
     left_s := least(p_lease_s, 60);  -- so that nobody keeps the others out for long
     update intent i set fence = take_over.fence, follower_person = session_user, follower_machine = p_machine,
         follower_until = clock_timestamp() + make_interval(secs => left_s) where id = p_intent;
-    if not is_alive then
+    if not is_mine then
         perform pg_notify('tradetui', of_account);
     end if;
 end $$;
