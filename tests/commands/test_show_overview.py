@@ -19,7 +19,7 @@ from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.commands.session.overview_profiles import KeptFiles, OverviewProfiles
 from tradetui.commands.session.screen_state import FileAlertChoices
 from tradetui.desk.events.rules import DEFAULT_RULES, AlertChoices, Condition, RuleKind, rule_of
-from tradetui.desk.intents.journal.registered_journal import existing_journal
+from tradetui.desk.intents.journal.registered_journal import RegisteredJournal, existing_journal
 from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.client import TradingClient
@@ -133,7 +133,9 @@ async def test_a_lock_is_in_the_journal_that_every_session_of_the_account_obeys(
     hedge.lock_trading(None)
     assert opened.presumed is not None
     journal = existing_journal(journal_location(opened.settings, opened.presumed))
-    assert journal is not None and journal.trading_locked()
+    assert isinstance(journal, RegisteredJournal) and journal.trading_locked()
+    journal.check()
+    assert journal.notice == "", "it is in the list of journals"
     journal.close()
     assert opened.kept is not None and opened.kept.read(opened.presumed, 0).is_locked
     await opened.client.aclose()

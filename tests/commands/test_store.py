@@ -93,7 +93,7 @@ def test_where_the_library_is_missing_the_extra_is_named(
     monkeypatch.delitem(sys.modules, "tradetui.storage.postgres.conninfo", raising=False)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     assert main(["store", "init", "service=desk"]) == 2
-    assert "pip install 'tradetui[store]'" in capsys.readouterr().err
+    assert "pip install '.[store]'" in capsys.readouterr().err
 
 
 def test_without_the_setting_each_action_says_where_it_belongs(

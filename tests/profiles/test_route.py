@@ -90,7 +90,7 @@ def test_an_unusable_proxy_of_the_environment_is_named_with_its_remedy(config: P
 def test_socks_without_its_package_names_the_extra(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert route(config, 'proxy = "socks5://p.example"').proxy is not None
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'tradetui\[socks\]'"):
+    with pytest.raises(ConfigurationError, match=r"pip install '\.\[socks\]'"):
         route(config, 'proxy = "socks5://p.example"')
 
 

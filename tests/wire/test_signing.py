@@ -119,7 +119,7 @@ def test_rsa_without_its_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(SigningUnavailable, match=r"tradetui\[rsa\]"):
+    with pytest.raises(SigningUnavailable, match=r"pip install .\.\[rsa\]"):
         RsaSigner(SecretStr("key"))
 
 

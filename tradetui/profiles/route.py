@@ -52,7 +52,7 @@ def route_of(loaded: LoadedProfile) -> Route:
             "a SOCKS proxy needs the package socksio",
             location=source,
             key="proxy",
-            remedy="Install tradetui with its extra: pip install 'tradetui[socks]'.",
+            remedy="Run pip install '.[socks]' in tradetui's source directory.",
         )
     ca_file = loaded.environ.get(CA_VARIABLE)
     if not ca_file or origin.scheme != "https":

@@ -194,7 +194,7 @@ def _keyring(service: str) -> Iterator[ModuleType]:
         import keyring
         import keyring.errors
     except ImportError:
-        remedy = "Install tradetui with its extra: pip install 'tradetui[keyring]'."
+        remedy = "Run pip install '.[keyring]' in tradetui's source directory."
         raise refused("needs the keyring package", remedy=remedy) from None
     try:
         yield keyring

@@ -20,7 +20,7 @@ def store_conninfo(setting: str, environ: Mapping[str, str], location: str) -> s
         return checked_conninfo(setting, environ, Path.home())
     except ImportError:
         rule = "needs PostgreSQL's library psycopg, which is not installed"
-        remedy = "Install tradetui with its extra: pip install 'tradetui[store]'."
+        remedy = "Run pip install '.[store]' in tradetui's source directory."
     except WrongStoreSetting as problem:
         rule, remedy = str(problem), f"{problem.remedy}."
     raise ConfigurationError(rule, location=location, key="store", remedy=remedy)

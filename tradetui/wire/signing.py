@@ -61,7 +61,8 @@ class RsaSigner:
             from cryptography.hazmat.primitives.asymmetric import padding, rsa
         except ImportError:
             raise SigningUnavailable(
-                "An RSA key needs the package cryptography: install tradetui[rsa], or use an HMAC key."
+                "An RSA key needs the package cryptography: run pip install '.[rsa]' in tradetui's source directory, "
+                "or use an HMAC key."
             ) from None
         try:
             key = serialization.load_pem_private_key(_as_pem(private_key.get_secret_value()), password=None)

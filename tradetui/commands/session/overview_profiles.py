@@ -146,6 +146,7 @@ async def _lock_in_store(store: AccountStore) -> None:
 def lock_journal(location: JournalLocation, clock: Clock) -> None:
     """Lock an account's journal; raises if it cannot be written."""
     with closing(open_journal(location)) as journal:
+        journal.check()  # it enters a new journal in the list of journals
         journal.set_trading_lock(True, Moment.now(clock))
 
 
