@@ -314,12 +314,16 @@ def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
     assert "anna@desk1 had not joined account 4100000001." in capsys.readouterr().out
 
 
+def bob_joins_and_begins(use: Use, database: StoreDatabase) -> None:
+    use("bob")
+    assert main(["store", "join"]) == 0
+    bob_begins(database)
+
+
 def test_nobody_leaves_while_a_colleague_has_something_open(
     use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    use("bob")
-    assert main(["store", "join"]) == 0
-    bob_begins(store_database)
+    bob_joins_and_begins(use, store_database)
     use("anna")
     assert (main(["store", "join"]), main(["store", "leave"])) == (0, 1)
     assert "Have it settled or released first: tradetui journal shows it." in capsys.readouterr().err
@@ -490,9 +494,7 @@ def test_an_admin_removes_a_machine_that_is_lost(use: Use, capsys: pytest.Captur
 def test_what_another_machine_has_open_on_the_symbol_is_named_and_enters_later(
     use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    use("bob")
-    assert main(["store", "join"]) == 0
-    bob_begins(store_database)
+    bob_joins_and_begins(use, store_database)
     use("anna")
     begin_here()
     capsys.readouterr()
