@@ -147,6 +147,16 @@ def test_a_filled_order_of_the_smaller_size_is_over_at_once() -> None:
     assert judged(observed) == (Standing.COMPLETE, Outcome.REVERSED)
 
 
+@pytest.mark.parametrize("order_is_shown", [True, False])
+def test_an_order_without_a_fill_settles_once_the_fills_of_its_other_leg_would_be_shown(order_is_shown: bool) -> None:
+    order = detail("canceled", "10", "0") if order_is_shown else None
+    answer = OrderAnswer.SHOWN if order_is_shown else OrderAnswer.NO_SUCH_ORDER
+    classification = classified(look("10", order=order, answer=answer, late=True), TEN, acknowledged=False)
+    assert (classification.standing, classification.outcome) == (Standing.ABSENT, Outcome.UNCHANGED)
+    assert classification.settles(ABSENCE_S - 1) is not order_is_shown
+    assert classification.settles(ABSENCE_S)
+
+
 @pytest.mark.parametrize("maker", ["something else", "not known"])
 def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(maker: str) -> None:
     order = detail("canceled", "1", "0.5")

@@ -21,7 +21,8 @@ any more; where a rule waits for it, the standing is unseen until then.
     absent     nothing is ours (not `taken`), the exchange denies the order, no other order may be ours, and it is
                `_too_late` with fills that reach back
     partial    ours by sizes alone (`guessed`)
-    absent     our order is over without a fill, and it is `_too_late`
+    absent     our order is over without a fill, and it is `_too_late`; it settles once the order has shown this for
+               `ABSENCE_S`, because another order may have closed for ours, and its fills may be shown later
     lagging    own fills are less than the order's filled size; partial if a planned result is held
     complete   a planned result is held, by our fills alone (`effect`) or, acknowledged, without any fills shown
     partial    nothing has changed, our order is shown in an unknown state, and it is `_too_late`
@@ -138,8 +139,10 @@ class Classification:
 
     def settles(self, unchanged_s: float) -> bool:
         """Whether this is the end, if nothing of ours has changed for `unchanged_s` seconds."""
-        if self.standing in (Standing.COMPLETE, Standing.ABSENT):
+        if self.standing is Standing.COMPLETE:
             return True
+        if self.standing is Standing.ABSENT:
+            return self.evidence.order is None or unchanged_s >= ABSENCE_S
         if self.standing is not Standing.PARTIAL:
             return False
         return unchanged_s >= (UNCHANGED_S if self.explained else UNEXPLAINED_S)
