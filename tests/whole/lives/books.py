@@ -181,6 +181,25 @@ class Books:
         lag_s = self._fill_lag_s() if at_s is None else 0.0
         self.fills.append(Fill(self._trade_ids, symbol, order_id, now_s, now_s + lag_s, side, trade_side, abs(size)))
 
+    def summed_between(self, symbol: str, first_s: float, last_s: float) -> list[Holding]:
+        """Every sum of the symbol's fills that the exchange showed at a time, from one time to another."""
+        moments = {first_s, *(fill.visible_at_s for fill in self.fills if first_s < fill.visible_at_s <= last_s)}
+        return [self._sum(symbol, moment) for moment in sorted(moments)]
+
+    def _sum(self, symbol: str, shown_by_s: float) -> Holding:
+        long = short = net = ZERO
+        for fill in self.fills:
+            if fill.symbol != symbol or fill.visible_at_s > shown_by_s:
+                continue
+            size = fill.size if fill.trade_side == "open" else -fill.size
+            if not self.hedge:
+                net += fill.size if fill.side == "buy" else -fill.size
+            elif fill.side == "buy":
+                long = max(ZERO, long + size)
+            else:
+                short = max(ZERO, short + size)
+        return Holding(long, short) if self.hedge else Holding(max(net, ZERO), max(-net, ZERO))
+
     def accept(self, reversal: Reversal) -> None:
         """Take a reversal and let it fill as its matching says."""
         self.reversals[reversal.client_oid] = reversal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -168,18 +169,25 @@ class Network:
                 whole = _bytes(envelope)
                 return response.status, whole[: self._random.randrange(len(whole))]
             case ReadFaultKind.ABSURD:
-                return response.status, _absurd(envelope, self._random)
+                return response.status, _absurd(envelope, self._random, first_sent_ms=self._first_sent_ms(0.0))
             case ReadFaultKind.HOLES:
                 return response.status, _bytes(_holes(envelope, self._random))
             case ReadFaultKind.FALSE_SIZES:
-                # Nobody can know what is held while fills of before the reversal are false.
-                taken = [post for post in self.posts if post.still_to_arrive or post.client_oid in self.books.reversals]
-                for row in _rows_of(envelope) if taken else ():
-                    since_s = max(fault.at_s, taken[0].departed_at_s)
-                    if int(row.get("cTime", 0)) >= trade_time_ms(since_s):
+                since_ms = self._first_sent_ms(fault.at_s)
+                for row in _rows_of(envelope):
+                    if int(row.get("cTime", 0)) >= since_ms:
                         row["baseVolume"] = FALSE_SIZE
                 return response.status, _bytes(envelope)
         raise AssertionError(fault.kind)
+
+    def _first_sent_ms(self, since_s: float) -> float:
+        """When the first reversal left that was taken or will be, at the earliest `since_s`; infinite if none did.
+
+        Nobody can know what is held if the size of an older fill was false only once.
+        """
+        taken = (post for post in self.posts if post.still_to_arrive or post.client_oid in self.books.reversals)
+        first = next(taken, None)
+        return math.inf if first is None else trade_time_ms(max(since_s, first.departed_at_s))
 
     # Reversals
 
@@ -313,18 +321,20 @@ _TIMES = ("cTime", "uTime", "ts", "serverTime")
 _SIZES = ("total", "baseVolume", "size", "available", "openPriceAvg", "price", "markPrice", "leverage")
 
 
-def _absurd(envelope: dict[str, Any], random: Random) -> bytes:
+def _absurd(envelope: dict[str, Any], random: Random, *, first_sent_ms: float) -> bytes:
     """Numbers no field can mean, as JSON numbers or text, and one that is well written and wrong.
 
-    The size of a position is never that one: if two reads in a row have it, nobody can know what is held.
+    The sizes of a position and of a fill before `first_sent_ms` are never that one: nobody could know what is held.
     """
     choice = random.randrange(3)
     if choice:
         names = _TIMES if choice == 1 else _SIZES
         text = random.choice((ABSURD, "1e999999", f"-{ABSURD}", FALSE_SIZE))
         for row in _rows_of(envelope):
+            is_old_fill = "tradeId" in row and int(row["cTime"]) < first_sent_ms
+            kept = {"total", "baseVolume"} if is_old_fill else {"total"}
             for name in names:
-                if name in row and random.random() < 0.5 and (name, text) != ("total", FALSE_SIZE):
+                if name in row and random.random() < 0.5 and (name not in kept or text != FALSE_SIZE):
                     row[name] = text
         return _bytes(envelope)
     return _bytes(envelope | {"requestTime": "absurd"}).replace(b'"absurd"', ABSURD.encode())

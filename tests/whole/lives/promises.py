@@ -196,10 +196,17 @@ class Promises:
                 self.breaks("c", f"process {process} names nothing unsettled while {post.client_oid} is under way")
 
     def _judge_before(self, intent: str, step: Step) -> None:
-        """(g) What a reversal rests on was held, and was held lately."""
+        """(g) What a reversal rests on was held, and was held lately.
+
+        Where positions are the sum of fills, it is the sum of those that the exchange has shown: some are shown before
+        older ones.
+        """
         before, symbol = step.details.get("before", {}), str(step.details.get("request", {}).get("symbol", ""))
-        since_s = step.at_s - self._lag_s - READ_WITHIN_S
+        lag_s = 0.0 if self.plan.core_only else self._lag_s
+        since_s = step.at_s - lag_s - READ_WITHIN_S
         held = self.network.books.held[symbol].between(since_s, step.at_s)
+        if self.plan.core_only:
+            held += self.network.books.summed_between(symbol, since_s, step.at_s)
         if before not in [holding_text(holding, hedge=self.plan.hedge) for holding in held]:
             self.breaks("g", f"{intent} rests on {before}, and held was {held[-1]}")
 
