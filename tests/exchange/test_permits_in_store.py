@@ -335,6 +335,36 @@ async def test_an_account_that_has_not_joined_is_counted_here_until_it_has(tmp_p
 
 
 @pytest.mark.looptime
+@pytest.mark.parametrize("state", ["garbage", "[1, 2]", '[0, 0, 0, 0, 0, {"name": ["owner", "soon", 1]}, {}]'])
+async def test_a_state_that_cannot_be_read_is_replaced_once_the_permits_that_were_out_are_back(
+    state: str, tmp_path: Path
+) -> None:
+    desks, keys = Desks(tmp_path, a=1.0), (f"account|{limited(20).name}", "ip:office:host")
+    desks.quotas.states = dict.fromkeys(keys, (1, state))
+    async with asyncio.timeout(20):
+        await desks.call("a")
+    assert 3 + COOLING_S <= desks.arrivals[-1][0] < 3 + COOLING_S + 1
+    assert all(state not in desks.quotas.states[key] for key in keys)
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+async def test_whatever_goes_wrong_in_the_store_calls_are_counted_here_until_it_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desks = Desks(tmp_path, a=1.0)
+    monkeypatch.setattr(desks.quotas, "read_quotas", lambda *_: [])
+    async with asyncio.timeout(20):
+        await desks.call("a")
+    monkeypatch.undo()
+    assert not desks.quotas.states
+    await asyncio.sleep(10)
+    await desks.call("a")
+    assert desks.quotas.states
+    await desks.aclose()
+
+
+@pytest.mark.looptime
 async def test_a_call_whose_answer_was_lost_gives_no_permit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desks = Desks(tmp_path, a=0.5)
     await desks.call("a")

@@ -15,13 +15,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import ceil, inf
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, ParamSpec, TypeVar
+
+from pydantic import Field, TypeAdapter
 
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.rate_limit.permit_store import (
@@ -35,9 +37,9 @@ from tradetui.exchange.rate_limit.permit_store import (
     UseEnd,
     WrittenPermits,
 )
-from tradetui.exchange.rate_limit.quota import COOLING_S, AddressCalls, AddressQuota
+from tradetui.exchange.rate_limit.quota import COOLING_S, AddressCalls, AddressQuota, EndpointQuota, Use
 from tradetui.storage.boot_id import boot_id
-from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.postgres.errors import StoreAway
 
 if TYPE_CHECKING:
     from tradetui.storage.postgres.server import PostgresServer
@@ -76,6 +78,22 @@ _CLOCK_DRIFT: Final = 0.001
 """The clocks of server and machine may run at rates that differ by so much."""
 _COUNTED_S: Final = 62.0
 """For how long calls count for the address."""
+_Whole = Annotated[int, Field(ge=0, le=10**12, strict=True)]
+_STATES: Final[Mapping[str, TypeAdapter[Any]]] = {
+    "endpoints": TypeAdapter(
+        tuple[
+            Annotated[int, Field(ge=0, le=1_000, strict=True)],
+            float,
+            float,
+            float,
+            _Whole,
+            dict[str, Use],
+            dict[str, tuple[float, float]],
+        ]
+    ),
+    "addresses": TypeAdapter(tuple[list[tuple[_Whole, _Whole]], float]),
+}
+"""The written states by kind, because whoever has joined the account can write any text."""
 
 
 class PermitServer(NamedTuple):
@@ -200,7 +218,7 @@ class StorePermits(WrittenPermits):
         self._writing.cancel()
         await asyncio.wait({self._writing})
         if self._is_in_store and self._can_be_reached:
-            with suppress(StoreAway, StoreRefused, StoreHeld):
+            with suppress(Exception):
                 await self._committed(self._jobs)
                 await self._server.call(
                     "end_permit_session", self._account, self._machine, self.owner, deadline_s=_DEADLINE_S
@@ -259,7 +277,7 @@ class StorePermits(WrittenPermits):
         for address in [key for key in self._rows if key.startswith(prefix) and "|" not in key]:
             # Of the calls of the last minute each machine counts its share, so that all do not begin with none.
             calls = Counter[int]()
-            for second, count in super()._calls(address).by_second.items():
+            for second, count in self._calls(address).by_second.items():
                 calls[int(self._time.latest_moment(second)) + 1] += ceil(count * self._own_share)
             self._local.count_at_least(address.removeprefix(prefix), calls).add_done_callback(_ignore_failure)
         self._rows.clear()
@@ -315,7 +333,7 @@ class StorePermits(WrittenPermits):
     async def _ask_again(self) -> None:
         """See whether the store still refuses; calls are counted here until it does not."""
         self._ask_again_at = self._clock.monotonic() + _REFUSED_S
-        with suppress(StoreAway, StoreRefused):
+        with suppress(Exception):
             await self._call("read_quotas", self._account, self._machine, self._egress, [])
             self._is_refused = False
 
@@ -324,10 +342,10 @@ class StorePermits(WrittenPermits):
             results = await self._committed(jobs)
         except StoreHeld:
             self._fail(jobs)
-        except (StoreAway, StoreRefused) as failure:
+        except Exception as failure:  # whatever it is, the calls go on within this machine's share
             self._note_loss()
-            if isinstance(failure, StoreRefused):
-                _log.info("the store counts no calls for this account: %s", failure.message)
+            if not isinstance(failure, StoreAway):
+                _log.info("the store counts no calls for this account: %r", failure)
                 self._is_refused, self._ask_again_at = True, self._clock.monotonic() + _REFUSED_S
             self._rows.clear()
             self._fail(jobs)
@@ -407,6 +425,7 @@ class StorePermits(WrittenPermits):
         if free_in_s > 0:  # the server has forgotten which permits are out
             return _later(free_in_s)
         share, address_share = self._shares
+        self._replace_unreadable(request)
         of_address = request.key.startswith(f"{request.address}|")
         together = request._replace(
             limit=_part(request.whole_limit, address_share if of_address else share),
@@ -415,11 +434,23 @@ class StorePermits(WrittenPermits):
         return super()._claim(together, self._now_s)
 
     def _end(self, use: PermitUse, end: UseEnd, now: float) -> EndpointState:
+        self._replace_unreadable(use.request)
         return super()._end(use, end, self._time.at_most(now))
+
+    def _replace_unreadable(self, request: PermitRequest) -> None:
+        """Begin a new state in place of one that cannot be read, paused until the permits that were out are back."""
+        try:
+            self._quota(request.key)
+        except ValueError:
+            back_at = self._now_s + _pause_s(request)
+            self._endpoints[request.key] = EndpointQuota(1, paused_until=back_at, random=self._random)
 
     def _calls(self, address: str) -> AddressCalls:
         is_first = address not in self._addresses
-        calls = super()._calls(address)
+        try:
+            calls = super()._calls(address)
+        except ValueError:
+            calls = self._addresses[address] = AddressCalls()
         if is_first:  # the calls of the last minute that were counted here alone
             for of_address, arrived_by in self._local_arrivals:
                 if of_address == address:
@@ -427,7 +458,9 @@ class StorePermits(WrittenPermits):
         return calls
 
     def _read(self, kind: str, key: str) -> str | None:
-        return self._rows[key][1]
+        if (state := self._rows[key][1]) is not None:
+            _STATES[kind].validate_json(state)
+        return state
 
     def _write(self, kind: str, key: str, state: str) -> None:
         self._changed[key] = state
