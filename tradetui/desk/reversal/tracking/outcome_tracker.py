@@ -157,7 +157,7 @@ class OutcomeTracker:
         """Look once; True if there is nothing more to look for."""
         intent = await self._intents.read(search.sent.intent)
         sent = replace(search.sent, refused=bool(intent.details.get("refused", search.sent.refused)))
-        if not search.is_watching and intent.state in ENDED:
+        if intent.state in ENDED and (not search.is_watching or intent.state is State.RELEASED):
             await self._intents.refresh()
             search.publish(ended_elsewhere(intent))
             return True
@@ -178,7 +178,8 @@ class OutcomeTracker:
         if search.is_watching and (more or contradicts):
             went_on = f"its order went on filling: {_how_much(classification)}"
             sentence = f"it was settled, and {went_on if more else look.contradiction}"
-            await self._correct(search, sentence, classification)
+            if not await self._correct(search, sentence, classification):
+                return False  # the evidence stays what the end rests on, so that the next look corrects it
         if classification.evidence != search.evidence:
             search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
         if search.settled_s is not None:
@@ -286,14 +287,15 @@ class OutcomeTracker:
         search.publish(progress)
         return final
 
-    async def _correct(self, search: _Search, sentence: str, classification: Classification) -> None:
-        """Lock the symbol again, because the settled outcome is incomplete, and continue to search."""
+    async def _correct(self, search: _Search, sentence: str, classification: Classification) -> bool:
+        """Lock the symbol again, because the settled outcome is incomplete, and continue to search; True if written."""
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
-            return
+            return False
         await self._intents.refresh()
         search.state, search.settled_s, search.left_open = State.CORRECTED, None, False
         search.began_s = self._clock.monotonic()
         search.publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, classification.effect))
+        return True
 
 
 def _call_ended(intent: Intent) -> Event | None:

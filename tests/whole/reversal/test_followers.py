@@ -1,0 +1,69 @@
+"""A machine that follows what another one has sent, until nothing can correct the end: over gaps and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.desk.reversal.test_several_machines import Desk, Machine, running
+from tests.whole.reversal.reversal_session import scene
+from tests.whole.reversal.test_outcome_observed import ByLegs
+from tradetui.desk.intents.states import Intent, State
+
+pytestmark = pytest.mark.looptime
+
+
+class LeftReversal:
+    """Anna's reversal, whose order the exchange carries out leg by leg; her machine is gone since it was sent."""
+
+    def __init__(self, desk: Desk, by_legs: ByLegs, intent: str) -> None:
+        self.desk = desk
+        self.by_legs = by_legs
+        self.intent = intent
+
+    async def by(self, machine: Machine) -> Intent:
+        """The intent as a machine reads it."""
+        return await machine.intents.read(self.intent)
+
+
+@asynccontextmanager
+async def left_by_anna(
+    folder: Path, patch: pytest.MonkeyPatch, *, closed: str
+) -> AsyncIterator[tuple[LeftReversal, Machine]]:
+    """Have Bob's machine follow it; so much of 20 is closed."""
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs, desk = ByLegs(on, patch), Desk(on, folder)
+        async with running(desk, "bob@desk2") as (bob,):
+            anna = await desk.machine("desk1")
+            sent = await anna.confirmed(await anna.previewed())
+            by_legs.close(closed)
+            await anna.looked(0.5)
+            await anna.execution.stop()
+            await asyncio.sleep(40)
+            assert bob.execution.followed.has(sent.intent)
+            yield LeftReversal(desk, by_legs, sent.intent), bob
+
+
+async def test_a_later_fill_that_is_seen_as_the_store_is_lost_corrects_the_end_once_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with left_by_anna(tmp_path, monkeypatch, closed="20") as (left, bob):
+        await asyncio.sleep(130)
+        assert (await left.by(bob)).state is State.SETTLED and bob.intents.unsettled() == ()
+        correct = bob.intents.note
+
+        async def lost_before_it_is_written(*arguments: object, **more: object) -> bool:
+            monkeypatch.setattr(bob.intents, "note", correct)
+            bob.link.cut()
+            asyncio.get_running_loop().call_later(5, bob.link.mend)
+            return await correct(*arguments, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(bob.intents, "note", lost_before_it_is_written)
+        left.by_legs.rest()
+        await asyncio.sleep(60)
+        assert (await left.by(bob)).state is State.CORRECTED and bob.intents.unsettled()
