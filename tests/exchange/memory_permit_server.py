@@ -86,7 +86,7 @@ class MemoryQuotas:
             for key, state in zip(keys, states, strict=True):
                 version, before = self.states.get(key, (0, ""))
                 self.states[key] = version + (state != before), state
-            self.last_writes[machine, session] = egress, self.now_s()
+            self.last_writes[machine, session] = egress, min(self.now_s(), sent_s)
         self.writes += is_current
         self.conflicts += not is_current
         return self.rows(machine, egress, keys, is_current)

@@ -25,7 +25,7 @@ from tradetui.exchange.errors import RateLimited
 from tradetui.exchange.rate_limit.budget import Budget, Priority
 from tradetui.exchange.rate_limit.permits_in_store import PermitServer
 from tradetui.exchange.rate_limit.quota import COOLING_S
-from tradetui.storage.postgres.errors import StoreRefused
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.storage.postgres.server import PostgresServer
 
 KEYS = ["account|a", "ip:office:host"]
@@ -155,6 +155,13 @@ async def test_the_share_of_a_lost_session_is_kept_until_it_is_seen_or_ended(tab
     assert await shares() == (0.95, 1)
     await tables.age("session c", 3_700)
     assert await shares() == (0.95, 1), "for an hour"
+
+
+async def test_a_session_was_seen_when_it_sent_not_when_it_was_served(tables: Tables) -> None:
+    [newest, *_] = await read(tables)
+    assert (await write(tables, "late", now_epoch_s=newest["now_epoch_s"] - 1.4))[0]["is_written"]
+    await tables.age("session a", 1.7)
+    assert (await read(tables))[0]["lost"] == ["session a"]
 
 
 async def test_only_machines_that_joined_count_in_the_store(tables: Tables) -> None:
@@ -361,6 +368,36 @@ async def test_whatever_goes_wrong_in_the_store_calls_are_counted_here_until_it_
     await asyncio.sleep(10)
     await desks.call("a")
     assert desks.quotas.states
+    await desks.aclose()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_machine_whose_last_write_was_served_late_calls_only_once_the_others_leave_its_share(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desks = Desks(tmp_path, seed, a=0.5, b=0.5)
+    connection = desks.connections["a"]
+    call = connection.call
+
+    async def served_late(function: str, *arguments: Any, deadline_s: float) -> list[dict[str, Any]]:
+        if connection.away_since is not None or now() < 10:
+            await asyncio.sleep(1.1 if now() > 5 else 0)  # on its way there
+            return await call(function, *arguments, deadline_s=deadline_s)
+        asyncio.get_running_loop().call_later(1.4, getattr(desks.quotas, function), *arguments)
+        await asyncio.sleep(deadline_s)
+        connection.cut()
+        raise StoreAway("no answer")
+
+    async def call_alone() -> None:
+        await desks.call("a")
+        await asyncio.sleep(11.5)
+        await desks.call_on("a", 30)
+
+    monkeypatch.setattr(connection, "call", served_late)
+    await asyncio.gather(call_alone(), desks.call_on("b", 30))
+    assert desks.rate("a", 15, 30) > 0.8 * 10 / 1.2
+    assert desks.most <= 20
     await desks.aclose()
 
 

@@ -390,7 +390,7 @@ class StorePermits(WrittenPermits):
             self._machine,
             self._egress,
             self.owner,
-            self._time.at_most(self._write_sent_at),
+            self._time.at_least(self._write_sent_at),
             *self._shares,
             keys,
             [self._rows[key][0] for key in keys],

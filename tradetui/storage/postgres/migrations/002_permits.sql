@@ -125,7 +125,9 @@ begin
             and s.machine = p_machine and s.session = p_session and s.egress = p_egress
             and age_s(s.seen_at) between 0 and 0.5) then
             perform admit(p_schema, p_account, p_machine, false);
-            insert into permit_session values (p_account, session_user, p_machine, p_session, p_egress, clock_timestamp())
+            -- A sender without an answer counts the time until it calls alone from when it sent this.
+            insert into permit_session values (p_account, session_user, p_machine, p_session, p_egress,
+                    least(clock_timestamp(), to_timestamp(p_sent_epoch_s)))
                 on conflict (account, person, machine, session)
                 do update set egress = excluded.egress, seen_at = excluded.seen_at;
             shares := shares_left(p_account, p_egress);
