@@ -408,10 +408,18 @@ class StorePermits(WrittenPermits):
         for row in rows:
             if (key := row["key"]) is not None:
                 self._rows[key] = row["version"], self._changed[key] if is_written else row["state"] or None
-        for owner in rows[0]["lost"]:
-            if self.has_ended(owner):
-                await self._server.call("end_permit_session", self._account, self._machine, owner)
+        for session in rows[0]["lost"]:
+            if self.has_ended(session) or self._is_of_earlier_boot(session):
+                await self._server.call("end_permit_session", self._account, self._machine, session)
         return is_written
+
+    def _is_of_earlier_boot(self, session: str) -> bool:
+        """Whether a lost session of this person on this machine ran before the last boot.
+
+        Uses of permits do not show this: another person's machine may have the same name.
+        """
+        boot, _, _ = session.removeprefix(f"{self._machine}:").partition(":")
+        return "" not in (boot, boot_id()) and boot != boot_id()
 
     def _in_store(self, request: PermitRequest) -> PermitRequest:
         key = request.key.replace(f"ip:{request.address}|", f"{self._address(request.address)}|", 1)
