@@ -239,8 +239,7 @@ async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
     ]
     await begun(anna)
     await stepped(anna, "i1", State.SENT)
-    lease = await bob.take_over("i1", 30.0)
-    assert 0 < lease.left_s <= 30.0
+    fence = await bob.take_over("i1", 30.0)
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bob", machine="laptop"):
         await third.take_over("i1", 30.0)
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="bob", machine="laptop"):
@@ -248,42 +247,42 @@ async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
     [shown] = (await anna.state()).open
     assert shown.follower == bob.writer
     assert 0 < shown.follower_left_s <= 30.0
-    assert (await bob.take_over("i1", 30.0)).fence == lease.fence
-    await stepped(bob, "i1", State.UNKNOWN, fence=lease.fence)
+    assert await bob.take_over("i1", 30.0) == fence
+    await stepped(bob, "i1", State.UNKNOWN, fence=fence)
     [shown] = (await anna.state()).open
     assert (shown.writer, shown.last_writer) == (anna.writer, bob.writer), "who began it stays the one who sent it"
     with refusal(StoreRefusal.ALREADY_OPEN, person="anna", machine="desk2"):
         await begun(bob, "i2")
-    await stepped(bob, "i1", State.SETTLED, fence=lease.fence)
+    await stepped(bob, "i1", State.SETTLED, fence=fence)
 
 
 async def test_a_sender_that_is_back_takes_its_intent_from_a_follower(open_store: OpenStore) -> None:
     anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     await begun(anna)
     await stepped(anna, "i1", State.SENT)
-    lost = await bob.take_over("i1", 30.0)
-    lease = await anna.take_over("i1", 30.0)
-    assert lease.fence > lost.fence
+    lost_fence = await bob.take_over("i1", 30.0)
+    fence = await anna.take_over("i1", 30.0)
+    assert fence > lost_fence
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="anna", machine="desk2"):
-        await stepped(bob, "i1", State.UNKNOWN, fence=lost.fence)
+        await stepped(bob, "i1", State.UNKNOWN, fence=lost_fence)
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="anna", machine="desk2"):
         await bob.take_over("i1", 30.0)
-    await stepped(anna, "i1", State.REJECTED, fence=lease.fence)
+    await stepped(anna, "i1", State.REJECTED, fence=fence)
 
 
 async def test_a_lease_that_ran_out_passes_on_and_its_steps_are_refused(open_store: OpenStore) -> None:
     anna, bob = await open_store("anna", "desk2"), await open_store("bob", "laptop")
     await begun(anna)
     await stepped(anna, "i1", State.SENT)
-    lost = await bob.take_over("i1", 0.05)
+    lost_fence = await bob.take_over("i1", 0.05)
     async with asyncio.timeout(PATIENCE_S):
         while (await anna.state()).open[0].follower is not None:  # noqa: ASYNC110 - the server's time decides
             await asyncio.sleep(0.01)
-    lease = await anna.take_over("i1", 30.0)
-    assert lease.fence > lost.fence
+    fence = await anna.take_over("i1", 30.0)
+    assert fence > lost_fence
     with refusal(StoreRefusal.ANOTHER_FOLLOWS, person="anna", machine="desk2"):
-        await stepped(bob, "i1", State.UNKNOWN, fence=lost.fence)
-    await stepped(anna, "i1", State.UNKNOWN, fence=lease.fence)
+        await stepped(bob, "i1", State.UNKNOWN, fence=lost_fence)
+    await stepped(anna, "i1", State.UNKNOWN, fence=fence)
 
 
 async def test_a_lock_of_trading_holds_everywhere_until_its_own_person_unlocks(open_store: OpenStore) -> None:

@@ -456,7 +456,7 @@ class SharedAccount:
     # Following what other machines have sent
 
     async def _take_over(self, intent: str) -> None:
-        self._fences[intent] = (await self.store.take_over(intent, LEASE_S)).fence
+        self._fences[intent] = await self.store.take_over(intent, LEASE_S)
 
     async def _follow(self) -> None:
         """Take over what a machine that is gone has left open, and withdraw what it never sent."""

@@ -122,13 +122,6 @@ class AccountState(NamedTuple):
     others_level_s: float = 0.0
 
 
-class Lease(NamedTuple):
-    """The right to settle an intent of somebody else, for a time; each step carries its fence."""
-
-    fence: int
-    left_s: float
-
-
 class StoreConnection(Protocol):
     """A session's way to the store's functions, as `PostgresServer` documents it."""
 
@@ -232,10 +225,10 @@ class AccountStore:
         [row] = await self._connection.call(function, *arguments)
         return int(row["number"])
 
-    async def take_over(self, intent: str, lease_s: float) -> Lease:
-        """Become the follower of an intent, or stay it for longer."""
+    async def take_over(self, intent: str, lease_s: float) -> int:
+        """Become the follower of an intent for a time, or stay it for longer; each step carries the returned fence."""
         [row] = await self._connection.call("take_over", intent, self._machine, lease_s)
-        return Lease(row["fence"], row["left_s"])
+        return int(row["fence"])
 
     async def lock_trading(self, locked: bool) -> tuple[StoreLock, ...]:
         """Set or remove this person's lock; return the locks that hold now."""

@@ -30,6 +30,7 @@ declare
 begin
     share := (select least(1, sum(coalesce(m.share, 0.25))) from machine m where m.account = p_account);
     address_share := 1;
+    -- Hardly ever is one lost. To look for any first halves the time that this takes at each call.
     if exists (select from permit_session s where s.seen_at between lost_after and lost_before) then
         share := share - (select coalesce(sum(coalesce(m.share, 0.25)), 0) from machine m
             where m.account = p_account and exists (select from permit_session s where s.account = m.account
