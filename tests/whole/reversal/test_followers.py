@@ -13,6 +13,9 @@ from tests.desk.reversal.test_several_machines import Desk, Machine, running
 from tests.whole.reversal.reversal_session import scene
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.reversal.outcome import SearchStage
+from tradetui.desk.reversal.progress import Progress
+from tradetui.desk.reversal.tracking.outcome_tracker import FOLLOW_S
 
 pytestmark = pytest.mark.looptime
 
@@ -67,3 +70,18 @@ async def test_a_later_fill_that_is_seen_as_the_store_is_lost_corrects_the_end_o
         left.by_legs.rest()
         await asyncio.sleep(60)
         assert (await left.by(bob)).state is State.CORRECTED and bob.intents.unsettled()
+
+
+async def test_what_a_follower_cannot_name_is_released_though_the_store_was_away_as_the_time_was_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with left_by_anna(tmp_path, monkeypatch, closed="3") as (left, bob):
+        came: list[Progress] = []
+        bob.execution.followed.subscribe(lambda _, progress: came.append(progress))
+        await asyncio.sleep(FOLLOW_S - 20)
+        bob.link.cut()
+        await asyncio.sleep(40)
+        bob.link.mend()
+        await asyncio.sleep(60)
+        assert (await left.by(bob)).is_releasable
+        assert [progress.stage for progress in came].count(SearchStage.LEFT_OPEN) == 1, "the trader is told once"

@@ -227,16 +227,17 @@ class OutcomeTracker:
         return True
 
     async def _leave_open(self, search: _Search) -> bool:
-        """Report once that there is no end yet; from then on the trader may release the symbol."""
-        if search.left_open or search.is_watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
+        """Report once that there is no end yet; once that is written, the trader may release the symbol."""
+        if search.is_watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
             return False
         why = ": ".join(filter(None, (f"no outcome could be named within {FOLLOW_S:.0f} s", search.unreadable)))
         if search.state is State.ACKNOWLEDGED and await self._intents.note(
             search.sent.intent, State.UNKNOWN, {"why": why}, prior=State.ACKNOWLEDGED
         ):
             search.state = State.UNKNOWN
-        search.left_open = True
-        search.publish(Progress(search.state, SearchStage.LEFT_OPEN, why))
+        if not search.left_open:
+            search.left_open = True
+            search.publish(Progress(search.state, SearchStage.LEFT_OPEN, why))
         return False
 
     async def _settle(self, search: _Search, look: Observation, classification: Classification) -> bool:
