@@ -145,6 +145,7 @@ class MemoryServer:
             for writer, at_s in account.level_s.items()
         ]
         state = {"version": account.version, "open": shown, "locks": _locks(account), "machines": machines}
+        state["now_epoch_s"] = self.start_ms / 1000 + now_s()
         return [{**state, "role": self._role(person)}]
 
     def _shown(self, account: AccountRows, row: Row) -> dict[str, Any]:

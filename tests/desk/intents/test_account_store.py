@@ -163,6 +163,8 @@ async def test_events_are_numbered_in_the_order_in_which_they_were_written(open_
     assert intent.details["request"] == {"symbol": "BTCUSDT"}
     assert intent.details["reached"] == "sent"
     assert [intent.id for intent in await bob.newest(10)] == ["i2", "i1"]
+    age_ms = (await bob.state()).now_ms - intent.events[-1].at_ms
+    assert 0 <= age_ms < PATIENCE_S * 1000
 
 
 async def test_what_rests_on_rows_that_somebody_has_overtaken_is_not_begun(open_store: OpenStore) -> None:

@@ -15,7 +15,7 @@ from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.progress import Progress
-from tradetui.desk.reversal.tracking.outcome_tracker import FOLLOW_S
+from tradetui.desk.reversal.tracking.outcome_tracker import FOLLOW_S, WATCH_FOR_LATER_FILLS_S
 
 pytestmark = pytest.mark.looptime
 
@@ -85,3 +85,29 @@ async def test_what_a_follower_cannot_name_is_released_though_the_store_was_away
         await asyncio.sleep(60)
         assert (await left.by(bob)).is_releasable
         assert [progress.stage for progress in came].count(SearchStage.LEFT_OPEN) == 1, "the trader is told once"
+
+
+async def test_an_inferred_end_of_another_machine_is_watched_by_its_follower_after_a_restart_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with left_by_anna(tmp_path, monkeypatch, closed="20") as (left, bob):
+        await asyncio.sleep(130)
+        assert (await left.by(bob)).state is State.SETTLED
+        await bob.execution.stop()
+        left.by_legs.open("5")
+        left.by_legs.rest()
+        async with running(left.desk, "bob@desk2") as (again,):
+            await again.looked(10)
+            assert (await left.by(again)).state is State.CORRECTED and again.intents.unsettled()
+
+
+async def test_an_inferred_end_is_watched_no_longer_than_15_minutes_by_the_age_that_the_store_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with left_by_anna(tmp_path, monkeypatch, closed="20") as (left, bob):
+        await asyncio.sleep(130)
+        await bob.execution.stop()
+        await asyncio.sleep(WATCH_FOR_LATER_FILLS_S)
+        async with running(left.desk, "bob@desk2") as (again,):
+            await again.looked(10)
+            assert not again.execution.followed.has(left.intent)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tradetui.desk.intents.journal.account_store import (
+    OTHERS_LISTED,
     AccountState,
     AccountStore,
     StoreIntent,
@@ -535,6 +536,14 @@ class SharedAccount:
             return await self.store.newest(limit)
         except (StoreAway, StoreRefused):
             return []
+
+    async def newest_with_ages(self) -> list[tuple[Intent, float]]:
+        """Return the newest intents of all machines, each with the age of its last step; raises Withheld."""
+        try:
+            intents, state = await self.store.newest(OTHERS_LISTED), await self.store.state()
+        except (StoreAway, StoreRefused) as problem:
+            raise Withheld((sentence_of(problem),)) from None
+        return [(intent, (state.now_ms - intent.events[-1].at_ms) / 1000) for intent in intents]
 
     # The lock on trading
 

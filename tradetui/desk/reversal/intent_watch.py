@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -62,15 +62,16 @@ class IntentWatch:
 
     async def run(self) -> None:
         """Resume abandoned intents; notice within a second when other processes lock, begin, settle or abandon one."""
-        not_done = {self._take_up, self._watch_what_was_inferred}
-        for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
+        at_start = (self._take_up, self._watch_what_was_inferred, self._watch_what_it_settled_for_others)
+        not_done = set(at_start)
+        for step in itertools.cycle((*at_start, self._look_around)):
             if self._is_paused(step):
                 continue
             try:
                 async with asyncio.timeout(STEP_S):
                     await step(step in not_done)
             except Withheld:
-                pass  # there is no usable journal yet
+                pass  # there is no usable journal yet, or the store does not answer
             except asyncio.CancelledError as problem:
                 if is_cancelled(problem):
                     raise
@@ -139,14 +140,28 @@ class IntentWatch:
 
     async def _watch_what_was_inferred(self, first: bool) -> None:
         """Continue to watch reversals settled as inferred before this session: a later fill would correct them."""
-        if not first:
+        if first:
+            self._watch_inferred(await self._intents.newest())
+
+    async def _watch_what_it_settled_for_others(self, first: bool) -> None:
+        """Do so for reversals of other machines that this one has settled: only the store has them."""
+        if not first or (shared := self._intents.shared) is None:
             return
+        newest = await shared.newest_with_ages()
+        for intent, age_s in newest:
+            self._intents.writers.saw_aged(intent, age_s)
+        self._watch_inferred([intent for intent, _ in newest], settled_by=str(shared.store.writer))
+
+    def _watch_inferred(self, newest: Iterable[Intent], settled_by: str = "") -> None:
+        """Watch what was inferred of these intents, newest first; with a writer of the store, what it has settled."""
         later_scopes: set[str] = set()
-        for intent in await self._intents.newest():
+        for intent in newest:
             reversed_since = intent.scope in later_scopes
             if intent.state not in (State.WITHDRAWN, State.REJECTED):
                 later_scopes.add(intent.scope)
             if intent.kind != KIND or intent.state is not State.SETTLED or intent.details.get("final", True):
+                continue
+            if settled_by and intent.events[-1].writer != settled_by:
                 continue
             if self._intents.writers.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
                 self._followed.track(replace(sent_of(intent), reversed_since=reversed_since))

@@ -112,7 +112,7 @@ class AccountState(NamedTuple):
     """The account now; `version` is the number of its newest event, `role` what this session's person may do there.
 
     `others_level_s` is for how many seconds not every other machine has said that it is level with the store: inf if
-    one never has, 0 if there is no other.
+    one never has, 0 if there is no other. `now_ms` is the server's wall time, which with a step's gives its age.
     """
 
     version: int
@@ -120,6 +120,7 @@ class AccountState(NamedTuple):
     locks: tuple[StoreLock, ...]
     role: str = "trader"
     others_level_s: float = 0.0
+    now_ms: int = 0
 
 
 class StoreConnection(Protocol):
@@ -184,6 +185,7 @@ class AccountStore:
             tuple(map(_lock, row["locks"])),
             row["role"],
             max((inf if level_s is None else level_s for level_s in others), default=0.0),
+            round(row["now_epoch_s"] * 1000),
         )
 
     async def begin(self, intent: str, scope: str, kind: str, details: Mapping[str, Any], *, after: int | None) -> int:
