@@ -618,3 +618,20 @@ def test_the_overviews_lock_reaches_other_machines_and_says_if_it_does_not(
     store_database.sql("delete from tradetui.machine")
     with pytest.raises(StoreAway, match="other machines do not know it"):
         lock(account)
+
+
+def test_the_overviews_lock_reaches_other_machines_by_the_next_session_if_the_store_was_away(
+    use: Use, store_database: StoreDatabase
+) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    account = OpenProfile(load(os.environ, Flags())).account
+    use("anna", "away")
+    add_profile("other")
+    lock = OverviewProfiles(os.environ, Flags()).sources()[0].lock_trading
+    assert lock is not None
+    with pytest.raises(StoreAway, match="other machines do not know it"):
+        lock(account)
+    use("anna")
+    asyncio.run(trouble_of_a_session())
+    assert store_database.sql("select person, machine from tradetui.trading_lock") == [("anna", "desk1")]

@@ -21,6 +21,7 @@ from tradetui.desk.events.rules import Rule
 from tradetui.desk.intents.journal.account_store import AccountStore
 from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, existing_journal, located, open_journal
+from tradetui.desk.intents.journal.store_mark import MARK_FILE, StoreMark
 from tradetui.desk.intents.locks import StepWriters
 from tradetui.desk.intents.states import Intent, State, scope_name
 from tradetui.desk.overview.overview import Overview
@@ -33,7 +34,7 @@ from tradetui.exchange.rate_limit.budget import Budget
 from tradetui.profiles import paths
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, known_profiles, load
-from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
 from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.storage.sqlite_file import FileUnusable, connect_existing, refuse_other_version
@@ -128,16 +129,20 @@ def _refuse(problem: ConfigurationError) -> OpenedAccount:
 def _lock_trading(profile: OpenProfile, clock: Clock, account: AccountIdentity | None) -> None:
     """Lock the account's journal, which every session of the account obeys, and its store for other machines."""
     account = account or profile.presumed_account
-    lock_journal(journal_location(profile.settings, account), clock)
+    location = journal_location(profile.settings, account)
+    lock_journal(location, clock)
     if (server := profile.store_server()) is not None:
-        asyncio.run(_lock_in_store(AccountStore(server, account.name, profile.machine)))
+        mark = StoreMark(location.file.with_name(MARK_FILE), InlineDisk())
+        asyncio.run(_lock_in_store(AccountStore(server, account.name, profile.machine), mark))
 
 
-async def _lock_in_store(store: AccountStore) -> None:
+async def _lock_in_store(store: AccountStore, mark: StoreMark) -> None:
     try:
         await store.open()
         await store.lock_trading(True)
+        await mark.keep_untold_lock(False)
     except (StoreAway, StoreRefused) as problem:
+        await mark.keep_untold_lock(True)
         raise StoreAway(f"it is locked on this machine, and other machines do not know it ({problem})") from None
     finally:
         await store.aclose()
