@@ -113,6 +113,26 @@ async def test_a_machine_cut_off_goes_on_with_its_share_and_the_others_leave_it_
 
 
 @pytest.mark.looptime
+async def test_a_call_that_hangs_when_the_store_is_back_holds_up_no_other(tmp_path: Path) -> None:
+    desks = Desks(tmp_path, a=0.5, b=0.5)
+    budget, connection = desks.budgets["a"], desks.connections["a"]
+    await desks.call("a")
+    connection.cut()
+    await asyncio.sleep(6)
+    hung = await budget.acquire(limited(20, name="feed"), Priority.FEED, hold_s=30)
+    await asyncio.sleep(1)
+    connection.mend()
+    async with asyncio.timeout(1):
+        await desks.call("a")
+    assert budget.limit(limited(20)) == 10, "within its share as long as the hung call is counted here"
+    hung.replied()
+    async with asyncio.timeout(3):
+        await desks.call("a")
+    assert budget.limit(limited(20)) == 20
+    await desks.aclose()
+
+
+@pytest.mark.looptime
 @pytest.mark.parametrize("seed", range(3))
 async def test_whatever_is_cut_mended_or_crashes_no_second_holds_more_than_the_limit(seed: int, tmp_path: Path) -> None:
     desks = Desks(tmp_path, seed, a=0.3, b=0.3, c=0.4)

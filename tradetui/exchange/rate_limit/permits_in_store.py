@@ -6,8 +6,8 @@ So no client holds a row of the store longer than one call takes there.
 
 A machine without the store counts by itself, within its own share of the limits. The others leave that share to it once
 its program has written nothing for 3 s. It begins a second later, when the permits that they had until then have
-cooled; only a call that still hung on its way may be one too many. Once the store is back, it first waits for the end
-of its own calls.
+cooled; only a call that still hung on its way may be one too many. Once the store is back, it goes on by itself until
+the calls that were on their way have ended. Then it waits for the end of those that it made meanwhile.
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ class StorePermits(WrittenPermits):
         self._is_refused = False
         self._is_serving = False
         self._ask_again_at = 0.0
-        self._local_ends: dict[str, float] = {}
+        self._local_uses: dict[str, Use] = {}
+        self._back_at = inf
         self._local_arrivals: list[tuple[str, float]] = []
         self._jobs: list[_Job] = []
         self._has_jobs = asyncio.Event()
@@ -184,15 +185,20 @@ class StorePermits(WrittenPermits):
     def claim(self, request: PermitRequest) -> asyncio.Future[Claim]:
         now = self._clock.monotonic()
         if self._can_be_reached or self._is_serving:
-            wait_s = self._local_calls_end(now) - now
-            return self._run(self._claim, self._in_store(request), now) if wait_s <= 0 else _done(_later(wait_s))
-        self._note_loss()
+            if (wait_s := self._local_calls_end(now) - now) <= 0:
+                return self._run(self._claim, self._in_store(request), now)
+            self._back_at = min(self._back_at, now)
+            if not self._goes_on_alone:
+                return _done(_later(wait_s))
+        else:
+            self._back_at = inf
+            self._note_loss()
         if (wait_s := self._write_sent_at + _pause_s(request) - now) > 0:
             return _done(_later(wait_s))
         return self._claim_alone(request)
 
     def end_use(self, use: PermitUse, end: UseEnd) -> asyncio.Future[EndpointState]:
-        if use.name not in self._local_ends:
+        if (local_use := self._local_uses.get(use.name)) is None:
             if not use.request.key.startswith((f"{self._account}|", f"{use.request.address}|")):
                 return _done(EndpointState())  # of an account that this turned out not to be
             ended = super().end_use(use, end)
@@ -200,7 +206,7 @@ class StorePermits(WrittenPermits):
                 self._has_jobs.set()
             return ended
         now = self._clock.monotonic()
-        self._local_ends[use.name] = now + end.cools_s
+        self._local_uses[use.name] = local_use._replace(ends=now + end.cools_s, is_end_known=True)
         if end.arrives_in_s is not None:
             arrival = (self._address(use.request.address), now + end.arrives_in_s)
             counted = (call for call in self._local_arrivals if call[1] > now - _COUNTED_S)
@@ -258,7 +264,8 @@ class StorePermits(WrittenPermits):
     def _note_local(self, claim: Claim) -> None:
         if (use := claim.use) is not None:
             longest_s = use.request.hold_s + use.request.beyond_second_s + COOLING_S
-            self._local_ends[use.name] = self._clock.monotonic() + claim.wait_s + longest_s
+            begins = self._clock.monotonic() + claim.wait_s
+            self._local_uses[use.name] = Use(self.owner, begins, begins + longest_s)
 
     @property
     def _can_be_reached(self) -> bool:
@@ -266,8 +273,17 @@ class StorePermits(WrittenPermits):
 
     def _local_calls_end(self, now: float) -> float:
         """Return when the last call of those that were counted here alone has ended."""
-        self._local_ends = {name: ends for name, ends in self._local_ends.items() if ends > now}
-        return max(self._local_ends.values(), default=now)
+        self._local_uses = {name: use for name, use in self._local_uses.items() if use.ends > now}
+        return max((use.ends for use in self._local_uses.values()), default=now)
+
+    @property
+    def _goes_on_alone(self) -> bool:
+        """Whether one of its calls has been on its way since before the store was back; it may hang for long.
+
+        Until it ends, the others leave this machine its share, if it has ever written that it is here.
+        """
+        on_their_way = (use.begins for use in self._local_uses.values() if not use.is_end_known)
+        return self._write_sent_at > -inf and any(begins < self._back_at for begins in on_their_way)
 
     def _note_loss(self) -> None:
         if not self._is_in_store:
