@@ -538,11 +538,13 @@ class SharedAccount:
             return []
 
     async def newest_with_ages(self) -> list[tuple[Intent, float]]:
-        """Return the newest intents of all machines, each with the age of its last step; raises Withheld."""
-        try:
-            intents, state = await self.store.newest(OTHERS_LISTED), await self.store.state()
-        except (StoreAway, StoreRefused) as problem:
-            raise Withheld((sentence_of(problem),)) from None
+        """Return the newest intents of all machines, each with the age of its last step.
+
+        Raises Withheld before the first look at the store; StoreAway, StoreRefused.
+        """
+        if self.version is None:
+            raise Withheld((self.trouble,))
+        intents, state = await self.store.newest(OTHERS_LISTED), await self.store.state()
         return [(intent, (state.now_ms - intent.events[-1].at_ms) / 1000) for intent in intents]
 
     # The lock on trading

@@ -71,11 +71,11 @@ class IntentWatch:
                 async with asyncio.timeout(STEP_S):
                     await step(step in not_done)
             except Withheld:
-                pass  # there is no usable journal yet, or the store does not answer
+                pass  # there is no usable journal yet, or the store has not been read yet
             except asyncio.CancelledError as problem:
                 if is_cancelled(problem):
                     raise
-            except Exception as problem:  # the next look reports what is wrong with the journal
+            except Exception as problem:  # the next look reports what is wrong with the journal or the store
                 self._failed(step, f"{type(problem).__name__}: {problem}")
             else:
                 not_done.discard(step)
