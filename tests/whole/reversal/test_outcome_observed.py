@@ -304,6 +304,22 @@ async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unkn
         assert states(on)[-2:] == [State.CORRECTED, State.RELEASED]
 
 
+async def test_what_was_released_after_its_inferred_end_is_not_watched_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        sent = await on.confirm(LONG)
+        by_legs.close("20")
+        await asyncio.sleep(70)
+        assert states(on)[-1] is State.SETTLED and on.execution.followed.has(sent.intent)
+        for state in (State.CORRECTED, State.RELEASED):
+            await on.execution.intents.step(sent.intent, state, {"why": "looked at the exchange"})
+        await asyncio.sleep(12)
+        assert not on.execution.followed.has(sent.intent)
+
+
 @BOTH_EXTENTS
 async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
     core_only: bool, monkeypatch: pytest.MonkeyPatch
