@@ -120,7 +120,6 @@ async def test_a_call_that_hangs_when_the_store_is_back_holds_up_no_other(tmp_pa
     connection.cut()
     await asyncio.sleep(6)
     hung = await budget.acquire(limited(20, name="feed"), Priority.FEED, hold_s=30)
-    await asyncio.sleep(1)
     connection.mend()
     async with asyncio.timeout(1):
         await desks.call("a")

@@ -283,7 +283,7 @@ class StorePermits(WrittenPermits):
         Until it ends, the others leave this machine its share, if it has ever written that it is here.
         """
         on_their_way = (use.begins for use in self._local_uses.values() if not use.is_end_known)
-        return self._write_sent_at > -inf and any(begins < self._back_at for begins in on_their_way)
+        return self._write_sent_at > -inf and any(begins <= self._back_at for begins in on_their_way)
 
     def _note_loss(self) -> None:
         if not self._is_in_store:
