@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.postgres import StoreDatabase
+from tests.postgres import OWNER, StoreDatabase
 from tradetui.desk.intents.states import TRANSITIONS
 from tradetui.storage.postgres.errors import StoreRefused
 from tradetui.storage.postgres.server import PostgresServer
@@ -246,3 +246,31 @@ async def test_a_newer_schema_refuses_every_call_of_an_open_session(sit: Sit, st
     for call in (anna.state(), anna.begin("b"), anna.step("a", "sent"), anna.lock(True), anna.call("hello")):
         code, detail = await code_of(call)
         assert (code, detail["store"]) == ("TT005", 99)
+
+
+async def test_steps_name_a_machine_and_have_details_with_names(sit: Sit, store_database: StoreDatabase) -> None:
+    import psycopg
+
+    anna = await sit("anna@desk1")
+    await anna.begin("a")
+    assert (await code_of(anna.call("take_over", "a", None, LONG_LEASE_S)))[0] == "TT003"
+    with pytest.raises(psycopg.errors.CheckViolation):
+        store_database.sql("select tradetui.step_intent(2, 'a', 's', 'sent', '[1]', null, null, 'desk1')", "anna")
+
+
+async def test_removing_a_machine_waits_for_its_writer_without_keeping_the_account_from_it(
+    sit: Sit, store_database: StoreDatabase
+) -> None:
+    import psycopg
+
+    await sit("anna@desk1")
+    olga = await sit("olga@desk4")
+    with psycopg.connect(store_database.conninfo(OWNER)) as writer:
+        writer.execute("update tradetui.machine set seen_at = now() where name = 'desk1'")
+        removing = asyncio.create_task(olga.call("remove_machine", ACCOUNT, "anna", "desk1"))
+        while not writer.execute("select from pg_locks where not granted").fetchall():
+            await asyncio.wait({removing}, timeout=0.01)
+            assert not removing.done()
+        writer.execute("select from tradetui.account for update nowait")
+        writer.commit()
+    assert await removing == [{"removed": True}]

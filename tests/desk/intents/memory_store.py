@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import copy
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,7 +23,7 @@ Rows = list[dict[str, Any]]
 
 DELAY_S: Final = 0.0005
 DEADLINE_S: Final = 2.0
-LONGEST_WAIT_S: Final = 5.0
+LONGEST_WAIT_S: Final = 2.0
 """The longest wait between two tries to connect again."""
 
 
@@ -213,6 +215,8 @@ class MemoryServer:
         writer = Writer(person, machine)
         account = self._account(name, writer, trades=True)
         unsent = (State.INTENDED, State.WITHDRAWN)
+        if any(intent in other.rows for other in self.accounts.values() if other is not account):
+            raise refused(StoreRefusal.WRONG_STEP, "the intent is of another account")
         row = account.rows.get(intent)
         if row is not None and (row.state not in unsent or state in unsent):
             return _number(row.events[0].number)
@@ -256,6 +260,8 @@ class MemoryServer:
 
     def _append(self, name: str, row: Row, details: Mapping[str, Any], step: str) -> Rows:
         account = self.accounts[name]
+        if {"\\u0000", "\\ud800"} & set(re.findall(r"\\u....", json.dumps(dict(details)))):
+            raise StoreRefused("22P05", "unsupported Unicode escape sequence", {})
         account.version += 1
         event = StoreEvent(
             number=account.version,

@@ -235,6 +235,22 @@ async def test_what_is_open_on_a_machine_already_is_entered_once_even_while_trad
     assert (await stepped(anna, "i1", State.SETTLED)) == 3
 
 
+async def test_what_another_account_has_is_not_entered(open_store: OpenStore) -> None:
+    one, other = await open_store("anna", "desk1"), await open_store("bob", "desk2", account="other")
+    await begun(one)
+    with refusal(StoreRefusal.WRONG_STEP):
+        await other.adopt("i1", BTC, "reversal", State.RELEASED, {}, step="a step")
+    assert [row.id for row in (await one.state()).open] == ["i1"]
+
+
+@pytest.mark.parametrize("text", ["no\0pe", "no\ud800pe"])
+async def test_text_that_postgresql_cannot_hold_is_refused(open_store: OpenStore, text: str) -> None:
+    store = await open_store("anna", "desk1")
+    await begun(store)
+    with pytest.raises(StoreRefused):
+        await store.step("i1", State.SENT, {"message": text}, step="a step", prior=None, fence=None)
+
+
 async def test_one_machine_follows_at_a_time(open_store: OpenStore) -> None:
     anna, bob, third = [
         await open_store(*writer) for writer in (("anna", "desk2"), ("bob", "laptop"), ("bob", "desk3"))

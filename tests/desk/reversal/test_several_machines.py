@@ -338,8 +338,8 @@ async def test_what_a_machine_that_is_gone_has_sent_is_settled_by_one_other(desk
         sent = await anna.confirmed(await anna.previewed())
         await anna.execution.stop()  # it saw the reply; the outcome it did not see
         sentences = ""
-        for _ in range(2 * 60):
-            await asyncio.sleep(0.5)
+        for _ in range(10 * 60):
+            await asyncio.sleep(0.1)
             sentences += str(bob.intents.unsettled())
         assert "by anna@desk1, looked after by" in sentences and "by bob@desk2, looked" not in sentences
         assert states_of(desk, desk.scene.uid) == [State.SETTLED]

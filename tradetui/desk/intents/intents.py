@@ -268,9 +268,13 @@ class Intents:
             raise
         return journal
 
-    def _open_file(self, location: JournalLocation) -> Journal:
+    def _refuse_if_joined(self, location: JournalLocation) -> None:
+        """Raise FileUnusable if this machine has joined a store that this session does not have."""
         if self._open_store is None and location.file.with_name(MARK_FILE).exists():
             raise FileUnusable(str(location.file), JOINED, REJOIN)
+
+    def _open_file(self, location: JournalLocation) -> Journal:
+        self._refuse_if_joined(location)
         self.writers.show_life(location.alive_dir)
         return open_journal(location, self.writers.lives)
 
@@ -373,6 +377,8 @@ class Intents:
 
     async def read(self, intent: str) -> Intent:
         """Return one intent with all its steps, also of another machine; raises KeyError, Withheld."""
+        if self.shared is not None and self.shared.is_corrected_there(intent):
+            return await self.shared.read(intent)
         try:
             return await self._read_from(self._ready().intent, intent)
         except KeyError:
@@ -383,6 +389,8 @@ class Intents:
     async def _is_of_other_machine(self, intent: str) -> bool:
         if self.shared is None:
             return False
+        if self.shared.is_corrected_there(intent):
+            return True
         try:
             await self._disk.run(self._ready().intent, intent)
         except KeyError:
@@ -468,6 +476,8 @@ class Intents:
     ) -> None:
         try:
             now = Moment.now(self._clock)
+            if self._location is not None:
+                await self._disk.run(self._refuse_if_joined, self._location)
             for check in self.checks_before_sending:
                 await self._disk.run(check)
             await self._disk.run(self._ready().begin, intent, self.account, scope, kind, details, now, after=after)

@@ -101,7 +101,7 @@ class SharedAccount:
         self._followed: set[str] = set()
         self._elsewhere: list[StoreIntent] = []
         self.untold_lock: bool | None = None
-        """What this person chose, to lock or to unlock, and the other machines could not be told yet."""
+        """What this person chose and the store does not know yet: to lock, or while it is being told also to unlock."""
         self._woken = asyncio.Event()
         self._nothing_to_send = asyncio.Event()
         self._nothing_to_send.set()
@@ -239,7 +239,10 @@ class SharedAccount:
         elif not self._is_level:
             await self.mark.catch_up()
         if self.mark.newest_step is None or not self._is_level or state.version != self.version:
-            await self.mark.remember(await self.mark.events_since(self.store, state.version))
+            events = await self.mark.events_since(self.store, state.version)
+            await self.mark.remember(events, state.version)
+            if not self._is_level:
+                self._stepped |= {event.intent for event in events}  # meanwhile they may have ended otherwise
 
     async def accept_older_store(self) -> None:
         """Go on with a store that went back in time: a person's deliberate step. Trading is then locked.
@@ -255,7 +258,7 @@ class SharedAccount:
             if not self.may_only_view:
                 await self.store.lock_trading(True)
             # Before any event there is nothing to find again.
-            await self.mark.remember(await self.store.events_after(max(0, state.version - 100)))
+            await self.mark.remember(await self.store.events_after(max(0, state.version - 100)), state.version)
             self.went_back = ""
         await self.look()
 
@@ -267,10 +270,12 @@ class SharedAccount:
         try:
             self.locks = await self.store.lock_trading(True)
             await self._enter_lost(journal)
-        except StoreAway:
-            return  # it is tried again once the store is back
         except StoreRefused as refused:
             _log.warning("the store went back, and this session may not lock it: %s", refused)
+        except Exception as problem:  # it is tried again at the next look, whatever the reason
+            if not isinstance(problem, StoreAway):
+                _log.warning("the store went back, and what it has lost cannot be entered: %r", problem)
+            return
         self._has_objected = True
 
     async def _enter_lost(self, journal: Journal) -> None:
@@ -410,8 +415,11 @@ class SharedAccount:
         common = max((at for at, step in enumerate(ids_here) if step in ids_there), default=0)
         newer_there = shared.events[ids_there.index(ids_here[common]) + 1 if common else 1 :]
         lacking = [event for event in intent.events[common + 1 :] if event.chain not in self._refused_steps]
+        is_corrected_there = any(event.state is State.CORRECTED for event in newer_there)
         if any(event.state in ENDED for event in newer_there):
-            lacking = []  # they rest on less than what another machine has seen since
+            # They rest on less than what another machine has seen since, except a correction of that machine's end.
+            begins = next((at for at, event in enumerate(lacking) if event.state is State.CORRECTED), len(lacking))
+            lacking = [] if is_corrected_there or shared.state is not State.SETTLED else lacking[begins:]
         for event in lacking:
             try:
                 await self._tell(intent, event)
@@ -423,8 +431,8 @@ class SharedAccount:
                 self._refused_steps.add(event.chain)
         if lacking:
             shared = await self.store.read(intent.id)
-        is_corrected = intent.state is State.SETTLED and shared.state is State.CORRECTED
-        if is_corrected or (shared.state in ENDED and intent.state not in ENDED):
+        goes_on_there = intent.state is State.SETTLED and is_corrected_there
+        if goes_on_there or (shared.state in ENDED and intent.state not in ENDED):
             await self._copy_here(journal, intent, shared)
         return True
 
@@ -448,7 +456,8 @@ class SharedAccount:
         """Write here how another machine has ended an intent, or that it has corrected its end."""
         last, prior = shared.events[-1], intent.state
         details = {**last.details, BY: last.owner, COPY_OF: last.chain}
-        states = (shared.state,) if shared.state in TRANSITIONS[prior] else (State.UNKNOWN, shared.state)
+        between = State.CORRECTED if prior is State.SETTLED else State.UNKNOWN
+        states = (shared.state,) if shared.state in TRANSITIONS[prior] else (between, shared.state)
         with suppress(WrongStep):  # another process of this machine was faster
             for state in states:
                 await self._disk.run(journal.step, intent.id, state, details, Moment.now(self._clock), prior=prior)
@@ -471,6 +480,9 @@ class SharedAccount:
                     await self._take_over(row.id)
                 if row.state is State.INTENDED:
                     await self._withdraw(row.id, "the program ended before it was sent")
+                elif row.kind == row.scope:
+                    why = {"why": "its machine is gone; check on the exchange's site what was created"}
+                    await self._step(row.id, State.UNKNOWN, why, f"{row.id}-left")
                 else:
                     self._followed.add(row.id)
             except StoreRefused as refused:
@@ -479,14 +491,17 @@ class SharedAccount:
                 self._followed.discard(row.id)
 
     def _is_left(self, row: StoreIntent) -> bool:
-        """Whether an intent has nobody any more who settles it. A creation can only be settled by its own machine."""
-        own = self.store.writer
-        if (row.kind == row.scope and row.state is not State.INTENDED) or row.follower not in (None, own):
+        """Whether an intent has nobody any more who settles it.
+
+        A creation can only be settled by its own machine: once that is gone, a person may release it.
+        """
+        own, is_creation = self.store.writer, row.kind == row.scope
+        if (is_creation and row.state is State.UNKNOWN) or row.follower not in (None, own):
             return False
         if row.id not in self._followed and row.age_s < LEFT_BEHIND_S:
             return False
         is_gone = row.machine_seen_s >= MACHINE_GONE_S
-        return is_gone or row.state is State.INTENDED or row.last_writer.machine == own.machine
+        return is_gone or row.state is State.INTENDED or (row.last_writer.machine == own.machine and not is_creation)
 
     async def followed(self) -> list[tuple[Intent, float]]:
         """Return the intents of other machines that this session settles, each with the age of its last step."""
@@ -504,6 +519,10 @@ class SharedAccount:
             return ""
         events = [event for event in events if event.scope == scope and event.writer != self.store.writer]
         return f"{events[-1].writer} ({utc_moment(events[-1].at_ms):%H:%M:%S} UTC)" if events else ""
+
+    def is_corrected_there(self, intent: str) -> bool:
+        """Whether the store has corrected an intent that has ended in this machine's journal, or is not in it."""
+        return any(row.id == intent and row.state is State.CORRECTED for row in self._elsewhere)
 
     async def step_there(self, intent: str, state: State, details: Mapping[str, Any], prior: State | None) -> None:
         """Write a step into the store, and from there into the journal; raises WrongStep, Withheld.
@@ -550,7 +569,10 @@ class SharedAccount:
     # The lock on trading
 
     async def lock_trading(self, locked: bool) -> bool:
-        """Set or remove this person's lock on every machine; False if the others could not be told, yet or ever."""
+        """Set or remove this person's lock on every machine; False if the others could not be told, yet or ever.
+
+        A lock is told later. Its removal is not: meanwhile the same person may have locked at another machine.
+        """
         if self.may_only_view:
             return False
         self.untold_lock = locked
@@ -559,6 +581,7 @@ class SharedAccount:
         except (StoreAway, StoreRefused):
             with suppress(OSError):  # the local journal has it in any case
                 await self.mark.keep_untold_lock(locked)
+            self.untold_lock = locked or None
             return False
         return True
 
@@ -586,4 +609,16 @@ def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     """Return what other machines may know of a step: of a creation only its title, because it makes keys."""
     details = {"title": intent.title} if intent.is_creation else {**event.details}
     details.pop(STORE_NUMBER, None)
-    return details
+    return {name: _as_stored(value) for name, value in details.items()}
+
+
+def _as_stored(value: Any) -> Any:
+    """Return a value of a step with `?` for what an exchange may send and PostgreSQL takes in no text."""
+    match value:
+        case str():
+            return value.encode(errors="replace").decode().replace("\0", "?")
+        case dict():
+            return {name: _as_stored(part) for name, part in value.items()}
+        case list() | tuple():
+            return list(map(_as_stored, value))
+    return value

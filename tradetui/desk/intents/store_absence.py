@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-OTHERS_LOOK_S: Final = 6.0
+OTHERS_LOOK_S: Final = 8.0
 """After the store was away every machine that runs has looked at it again so soon, and has objected to an older copy.
 
-This is the longest pause between two tries to connect, and a look. Nobody waits longer than until every other machine
-of the account has said that it is level with this store. Who is alone there does not wait: an older copy that does not
-know a machine does not let it object either.
+This is a try to connect that fails at two addresses, the longest pause before the next one, and a look. Nobody waits
+longer than until every other machine of the account has said that it is level with this store. Who is alone there does
+not wait: an older copy that does not know a machine does not let it object either.
 """
 
 

@@ -37,7 +37,7 @@ _FIRST_QUERY: Final = """
 select version, set_config('tradetui.installation', %s, false) from pg_stat_ssl where pid = pg_backend_pid()
 """
 _FIRST_WAIT_S: Final = 0.2
-_LONGEST_WAIT_S: Final = 5.0
+_LONGEST_WAIT_S: Final = 2.0
 Connection = psycopg.Connection[DictRow]
 
 

@@ -26,11 +26,15 @@ OLDER_COPY_REMEDY: Final = (
 
 
 class SeenStep(NamedTuple):
-    """An event of the store: its number, its writer's id of it, and its time by the server for display (Unix ms)."""
+    """An event of the store: its number, its writer's id of it, and its time by the server for display (Unix ms).
+
+    `version` is that of the account then, which a lock on trading raises too.
+    """
 
     number: int
     step: str
     at_ms: int = 0
+    version: int = 0
 
 
 class OlderCopy(Exception):
@@ -52,7 +56,8 @@ class StoreMark:
         """Read the file, which another session may have written; raises OSError if it cannot be read."""
         try:
             mark = json.loads(await self._disk.run(self._file.read_text, encoding="utf-8"))
-            self.newest_step = SeenStep(int(mark["number"]), str(mark["step"]), int(mark["at_ms"]))
+            version = int(mark.get("version", 0))
+            self.newest_step = SeenStep(int(mark["number"]), str(mark["step"]), int(mark["at_ms"]), version)
         except FileNotFoundError:
             self.newest_step = None
         except (KeyError, TypeError, ValueError):
@@ -62,7 +67,7 @@ class StoreMark:
         """Take over what another session of this machine has seen beyond this one; raises OSError as `read` does."""
         former = self.newest_step
         await self.read()
-        if former is not None and (self.newest_step is None or self.newest_step.number < former.number):
+        if former is not None and (self.newest_step is None or self.newest_step.version < former.version):
             self.newest_step = former
 
     async def events_since(self, store: AccountStore, version: int) -> list[StoreEvent]:
@@ -74,11 +79,14 @@ class StoreMark:
         events = await store.events_after(newest.number - 1)
         if newest.step and (not events or (events[0].number, events[0].step) != (newest.number, newest.step)):
             raise OlderCopy(f"a step that this machine saw there at {zoned_text(utc_moment(newest.at_ms), UTC)}")
+        if version < newest.version:
+            raise OlderCopy("a lock on trading, or its removal, that this machine saw there")
         return events
 
-    async def remember(self, events: list[StoreEvent]) -> None:
-        """Write down the last of these events as seen, or that the store has none."""
-        newest = SeenStep(events[-1].number, events[-1].step, events[-1].at_ms) if events else SeenStep(0, "")
+    async def remember(self, events: list[StoreEvent], version: int) -> None:
+        """Write down the last of these events as seen, or that the store has none, and the account's version."""
+        last = (events[-1].number, events[-1].step, events[-1].at_ms) if events else (0, "", 0)
+        newest = SeenStep(*last, version)
         if newest != self.newest_step:
             await self._disk.run(write_text, self._file, json.dumps(newest._asdict()))
             self.newest_step = newest

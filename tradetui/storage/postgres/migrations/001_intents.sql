@@ -58,7 +58,7 @@ create table event (
     at timestamptz not null,
     person text not null,
     machine text not null,
-    details jsonb not null,
+    details jsonb not null check (jsonb_typeof(details) = 'object'),
     -- The writer's own id of the step, by which a repeated call is known.
     step text not null,
     primary key (account, number),
@@ -146,7 +146,7 @@ begin
     if p_trades and coalesce(role_of_caller(), '') not in ('trader', 'admin') then
         perform refuse('TT003', format('%s may only view; the owner grants tradetui_trader', session_user));
     end if;
-    if p_machine is null then
+    if p_machine is null and not p_trades then
         if role_of_caller() = 'admin'
             or exists (select from machine where account = p_account and person = session_user) then
             return;
@@ -232,8 +232,7 @@ end $$;
 
 -- What people call
 
-create function hello(p_schema int, out schema int, out person text, out role text, out server_epoch_s double precision,
-    out postmaster_epoch_s double precision)
+create function hello(p_schema int, out schema int, out person text, out role text, out server_epoch_s double precision)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
@@ -242,7 +241,6 @@ begin
     person := session_user;
     role := role_of_caller();
     server_epoch_s := extract(epoch from clock_timestamp());
-    postmaster_epoch_s := extract(epoch from pg_postmaster_start_time());
 end $$;
 
 create function join_account(p_schema int, p_account text, p_base_url text, p_environment text, p_uid text,
@@ -384,7 +382,10 @@ declare
 begin
     perform admit(p_schema, p_account, p_machine, true);
     perform hold_account(p_account);
-    select * into current from intent where id = p_intent and account = p_account;
+    select * into current from intent where id = p_intent;
+    if current.account <> p_account then
+        perform refuse('TT006', format('intent %s is of another account', p_intent));
+    end if;
     if current.id is not null
         and (current.state not in ('intended', 'withdrawn') or p_state in ('intended', 'withdrawn')) then
         number := current.first_number;
@@ -472,9 +473,10 @@ create function remove_machine(p_schema int, p_account text, p_person text, p_ma
 as $$
 begin
     perform check_admin(p_schema);
-    perform hold_account(p_account);
+    -- In the order of every writer, who holds its machine's row before the account's.
     delete from machine m where m.account = p_account and m.person = p_person and m.name = p_machine;
     removed := found;
+    perform hold_account(p_account);
     perform pg_notify('tradetui', p_account);
 end $$;
 
@@ -494,12 +496,13 @@ begin
 end $$;
 
 create function account_state(p_schema int, p_account text, p_machine text, p_level bigint default null,
-    out version bigint, out now_epoch_s double precision, out open jsonb, out locks jsonb, out machines jsonb, out role text)
+    out version bigint, out open jsonb, out locks jsonb, out machines jsonb, out role text)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
+    -- It writes only when a machine was seen, which nobody misses after a crash.
+    perform set_config('synchronous_commit', 'off', true);
     perform admit(p_schema, p_account, p_machine, false, p_level);
-    now_epoch_s := extract(epoch from clock_timestamp());
     role := role_of_caller();
     -- One statement, so that all of it is of one moment.
     select a.version,
