@@ -35,7 +35,7 @@ async def sent_and_cut_off(machine: Machine) -> None:
 
 async def followed(machine: Machine, *states: State) -> None:
     """Take these steps in the store as the follower."""
-    fence = (await machine.store.take_over("tt-x", LEASE_S)).fence
+    fence = await machine.store.take_over("tt-x", LEASE_S)
     for state in states:
         await machine.store.step("tt-x", state, PART, step=f"followed-{state}", prior=None, fence=fence)
 
@@ -63,7 +63,7 @@ async def test_a_new_end_that_was_written_while_the_store_was_away_is_the_end_he
         assert (await anna.intents.read("tt-x")).end == "smaller"
         anna.link.cut()
         await asyncio.sleep(LEASE_S)
-        fence = (await bob.store.take_over("tt-x", LEASE_S)).fence
+        fence = await bob.store.take_over("tt-x", LEASE_S)
         for state, outcome in ((State.CORRECTED, ""), (State.SETTLED, "reversed")):
             await bob.store.step("tt-x", state, {"outcome": outcome}, step=f"new-{state}", prior=None, fence=fence)
         anna.link.mend()
@@ -154,13 +154,3 @@ async def test_a_session_that_began_before_its_machine_joined_begins_nothing_mor
         with pytest.raises(Withheld, match="this machine has joined a store"):
             await earlier.begin("tt-s", SCOPE, "test", {})
     earlier.close()
-
-
-async def test_what_the_store_takes_in_no_text_is_replaced_and_the_step_is_told(desk: Desk) -> None:  # noqa: F811
-    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
-        await anna.intents.begin("tt-x", SCOPE, "test", {}, after_in_store=anna.intents.store_version)
-        await anna.intents.about_to_send("tt-x", {})
-        await anna.intents.note("tt-x", State.REJECTED, {"reply": [{"message": "no\0pe \ud800"}]})
-        await bob.looked(3)
-        assert bob.intents.unsettled() == ()
-        assert (await bob.store.read("tt-x")).details["reply"] == [{"message": "no?pe ?"}]

@@ -609,16 +609,4 @@ def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
     """Return what other machines may know of a step: of a creation only its title, because it makes keys."""
     details = {"title": intent.title} if intent.is_creation else {**event.details}
     details.pop(STORE_NUMBER, None)
-    return {name: _as_stored(value) for name, value in details.items()}
-
-
-def _as_stored(value: Any) -> Any:
-    """Return a value of a step with `?` for what an exchange may send and PostgreSQL takes in no text."""
-    match value:
-        case str():
-            return value.encode(errors="replace").decode().replace("\0", "?")
-        case dict():
-            return {name: _as_stored(part) for name, part in value.items()}
-        case list() | tuple():
-            return list(map(_as_stored, value))
-    return value
+    return details

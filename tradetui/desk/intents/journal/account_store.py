@@ -195,7 +195,7 @@ class AccountStore:
         the same scope, gets its number again.
         """
         return await self._written(
-            "begin_intent", intent, self._account, scope, kind, dict(details), after, self._machine
+            "begin_intent", intent, self._account, scope, kind, _storable(details), after, self._machine
         )
 
     async def step(
@@ -210,7 +210,9 @@ class AccountStore:
     ) -> int:
         """Write a step and return its number; the same `step` (an id of its own) again gets its number again."""
         before = None if prior is None else str(prior)
-        return await self._written("step_intent", intent, step, str(state), dict(details), before, fence, self._machine)
+        return await self._written(
+            "step_intent", intent, step, str(state), _storable(details), before, fence, self._machine
+        )
 
     async def adopt(
         self, intent: str, scope: str, kind: str, state: State, details: Mapping[str, Any], *, step: str
@@ -220,7 +222,7 @@ class AccountStore:
         If the store has it as intended or withdrawn and it was sent, it is brought to that state.
         """
         return await self._written(
-            "adopt_intent", intent, self._account, scope, kind, str(state), dict(details), step, self._machine
+            "adopt_intent", intent, self._account, scope, kind, str(state), _storable(details), step, self._machine
         )
 
     async def _written(self, function: str, *arguments: object) -> int:
@@ -267,6 +269,18 @@ class AccountStore:
             for step in steps
         )
         return Intent(last.intent, self._account, last.scope, last.kind, last.state, journal_events)
+
+
+def _storable(value: Any) -> Any:
+    """Return a step's details with `?` for each character that an exchange may send and PostgreSQL takes in no text."""
+    match value:
+        case str():
+            return value.encode(errors="replace").decode().replace("\0", "?")
+        case Mapping():
+            return {name: _storable(part) for name, part in value.items()}
+        case list() | tuple():
+            return list(map(_storable, value))
+    return value
 
 
 def _writer(row: _Row) -> Writer:

@@ -496,13 +496,14 @@ begin
 end $$;
 
 create function account_state(p_schema int, p_account text, p_machine text, p_level bigint default null,
-    out version bigint, out open jsonb, out locks jsonb, out machines jsonb, out role text)
+    out version bigint, out now_epoch_s double precision, out open jsonb, out locks jsonb, out machines jsonb, out role text)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
     -- It writes only when a machine was seen, which nobody misses after a crash.
     perform set_config('synchronous_commit', 'off', true);
     perform admit(p_schema, p_account, p_machine, false, p_level);
+    now_epoch_s := extract(epoch from clock_timestamp());
     role := role_of_caller();
     -- One statement, so that all of it is of one moment.
     select a.version,
