@@ -154,3 +154,34 @@ async def test_a_session_that_began_before_its_machine_joined_begins_nothing_mor
         with pytest.raises(Withheld, match="this machine has joined a store"):
             await earlier.begin("tt-s", SCOPE, "test", {})
     earlier.close()
+
+
+async def test_what_another_machine_had_sent_and_an_older_copy_has_lost_is_entered_though_that_machine_is_gone(
+    desk: Desk,  # noqa: F811
+) -> None:
+    async with running(desk, "bob@desk2", "carl@desk3") as (bob, carl):
+        older = desk.server.snapshot()
+        anna = await desk.machine("desk1")
+        sent = await anna.confirmed(await anna.previewed())
+        anna.link.cut()
+        await anna.execution.stop()
+        await bob.looked()
+        desk.server.restore(older)
+        await asyncio.sleep(8)
+        assert await bob.intents.accept_older_store() and await carl.intents.accept_older_store()
+        await carl.looked()
+        assert sent.intent in " ".join(carl.intents.unsettled())
+        await asyncio.sleep(60)
+        assert bob.intents.unsettled() == carl.intents.unsettled() == ()
+        assert (await carl.intents.read(sent.intent)).state is State.SETTLED
+
+
+async def test_a_contradiction_that_a_follower_noted_is_known_to_the_sender_too(desk: Desk) -> None:  # noqa: F811
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await sent_and_cut_off(anna)
+        fence = await bob.store.take_over("tt-x", LEASE_S)
+        for state, details in ((State.UNKNOWN, {"contradiction": "no leg is named"}), (State.SETTLED, PART)):
+            await bob.store.step("tt-x", state, details, step=f"followed-{state}", prior=None, fence=fence)
+        anna.link.mend()
+        await anna.looked(10)
+        assert await anna.intents.contradiction() == "no leg is named"

@@ -34,7 +34,6 @@ from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
-from tradetui.wire.exchange_time import utc_moment
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +99,8 @@ class SharedAccount:
         self._fences: dict[str, int] = {}
         self._followed: set[str] = set()
         self._elsewhere: list[StoreIntent] = []
+        self._of_others: dict[str, Intent] = {}
+        """The same with every step: an older copy of the store may lack it while its own machine does not run."""
         self.untold_lock: bool | None = None
         """What this person chose and the store does not know yet: to lock, or while it is being told also to unlock."""
         self._woken = asyncio.Event()
@@ -211,6 +212,7 @@ class SharedAccount:
         if await self._level(journal, state, own):
             state = await self.store.state()
             self._show(state, await self._disk.run(journal.open_intents))
+        await self._read_others()
         if not self.absence.others_look_s(self._clock.monotonic()):
             await self._follow()
         self.fault, self._has_objected, self._is_level = "", False, True
@@ -224,6 +226,14 @@ class SharedAccount:
             row.scope: OpenIntent(row.id, row.state, str(row.writer), str(row.follower or ""))
             for row in self._elsewhere
         }
+
+    async def _read_others(self) -> None:
+        known, newest = self._of_others, {}
+        for row in self._elsewhere:
+            intent = known.get(row.id)
+            is_newest = intent is not None and intent.events[-1].number == row.number
+            newest[row.id] = intent if intent is not None and is_newest else await self.store.read(row.id)
+        self._of_others = newest
 
     # Whether the store is the one that was here before
 
@@ -247,13 +257,14 @@ class SharedAccount:
     async def accept_older_store(self) -> None:
         """Go on with a store that went back in time: a person's deliberate step. Trading is then locked.
 
-        What the store has lost of this machine is entered again. Raises StoreAway, StoreRefused.
+        What the store has lost of this machine is entered again, and what other machines had open as far as it is known
+        here: theirs may not run. Raises StoreAway, StoreRefused.
         """
         journal = self._journal()
         if journal is None:
             return
         async with self._looking:
-            await self._enter_lost(journal)
+            await self._enter_lost(journal, self._of_others.values())
             state = await self.store.state()
             if not self.may_only_view:
                 await self.store.lock_trading(True)
@@ -278,11 +289,11 @@ class SharedAccount:
             return
         self._has_objected = True
 
-    async def _enter_lost(self, journal: Journal) -> None:
+    async def _enter_lost(self, journal: Journal, of_others: Iterable[Intent] = ()) -> None:
         """Enter what an older copy of the store lacks: whatever is open here, and what has ended since it was made."""
         newest, own = await self._disk.run(journal.newest), await self._disk.run(journal.open_intents)
         lost = []
-        for intent in [*own, *newest]:
+        for intent in [*of_others, *own, *newest]:
             try:
                 there = (await self.store.read(intent.id)).state
             except KeyError:
@@ -299,7 +310,7 @@ class SharedAccount:
                 await self._enter(intent)
 
     async def _enter(self, intent: Intent) -> None:
-        """Enter an intent of this machine into the store as it is now."""
+        """Enter an intent into the store as it is now."""
         last = intent.events[-1]
         details = _shared_details(intent, last._replace(details=intent.details))
         step = str(last.details.get(COPY_OF, last.chain))
@@ -456,6 +467,8 @@ class SharedAccount:
         """Write here how another machine has ended an intent, or that it has corrected its end."""
         last, prior = shared.events[-1], intent.state
         details = {**last.details, BY: last.owner, COPY_OF: last.chain}
+        if shared.contradiction:
+            details["contradiction"] = shared.contradiction
         between = State.CORRECTED if prior is State.SETTLED else State.UNKNOWN
         states = (shared.state,) if shared.state in TRANSITIONS[prior] else (between, shared.state)
         with suppress(WrongStep):  # another process of this machine was faster
@@ -510,15 +523,6 @@ class SharedAccount:
         except Withheld:
             return []
         return [(intent, age_s) for intent, age_s in read if intent.state not in ENDED]
-
-    async def acted_since(self, scope: str, number: int) -> str:
-        """Return who last acted on a scope after an event from another machine, with the time by the store, if any."""
-        try:
-            events = await self.store.events_after(number)
-        except (StoreAway, StoreRefused):
-            return ""
-        events = [event for event in events if event.scope == scope and event.writer != self.store.writer]
-        return f"{events[-1].writer} ({utc_moment(events[-1].at_ms):%H:%M:%S} UTC)" if events else ""
 
     def is_corrected_there(self, intent: str) -> bool:
         """Whether the store has corrected an intent that has ended in this machine's journal, or is not in it."""

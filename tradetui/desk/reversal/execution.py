@@ -130,7 +130,7 @@ class Execution:
         shared, product_type = self.intents.shared, shown.target.product_type
         if shared is None or shown.store_version is None or product_type is None:
             return ""
-        return await shared.acted_since(scope_of(product_type, shown.target.symbol), shown.store_version)
+        return await shared.store.acted_since(scope_of(product_type, shown.target.symbol), shown.store_version)
 
     async def _read_again(self, shown: Preview) -> Preview:
         version = self.intents.store_version

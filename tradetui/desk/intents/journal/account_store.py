@@ -14,6 +14,8 @@ from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
 from tradetui.desk.intents.states import Event, Intent, State
+from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.wire.exchange_time import utc_moment
 
 _MOST_EVENTS: Final = 10_000
 _STATE_DEADLINE_S: Final = 1.2
@@ -254,6 +256,18 @@ class AccountStore:
 
     async def events_after(self, number: int) -> list[StoreEvent]:
         return await self._events("events_after", number, _MOST_EVENTS)
+
+    async def acted_since(self, scope: str, number: int) -> str:
+        """Return who last acted on a scope after an event from another machine, with the time; empty if nobody did.
+
+        It is empty too if the store cannot be read.
+        """
+        try:
+            events = await self.events_after(number)
+        except (StoreAway, StoreRefused):
+            return ""
+        events = [event for event in events if event.scope == scope and event.writer != self.writer]
+        return f"{events[-1].writer} ({utc_moment(events[-1].at_ms):%H:%M:%S} UTC)" if events else ""
 
     async def _events(self, function: str, *arguments: object) -> list[StoreEvent]:
         return list(map(_store_event, await self._connection.call(function, self._account, *arguments)))
