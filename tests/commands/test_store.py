@@ -534,6 +534,22 @@ def test_a_second_installation_of_the_same_name_is_refused_whatever_it_does(
     assert main(["store", "leave"]) == 0, "the first one is there still"
 
 
+def test_a_second_address_of_the_exchange_is_refused_with_the_first_one_and_who_is_there(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    assert main(["store", "join"]) == 0
+    store_database.sql(
+        "insert into tradetui.account select 'other', 'https://exchange.example', environment, uid"
+        " from tradetui.account; update tradetui.machine set account = 'other'; select 1"
+    )
+    use("bob")
+    assert main(["store", "join"]) == 1
+    refused = capsys.readouterr().err
+    assert "account 4100000001" in refused and "anna@desk1" in refused and "store remove" in refused
+    assert 'write base_url = "https://exchange.example" into the profile' in refused
+
+
 def test_a_data_directory_that_cannot_be_written_is_named_before_anything_is_joined(
     use: Use, store_database: StoreDatabase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

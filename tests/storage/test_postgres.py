@@ -205,6 +205,38 @@ async def test_whoever_has_not_joined_is_refused_and_an_admin_sees_every_account
     assert [(machine["person"], machine["machine"]) for machine in state["machines"]] == [("anna", "desk1")]
 
 
+async def test_an_account_is_not_joined_under_a_second_address_while_a_machine_is_on_the_first(sit: Sit) -> None:
+    await sit("anna@desk1")
+    bob = await sit("bob@desk2", joins=False)
+    elsewhere = ("account-2", "https://exchange.example.net", "live", "1001", "desk2", None)
+    with pytest.raises(StoreRefused) as refusal:
+        await bob.call("join_account", *elsewhere)
+    assert refusal.value.code == "TT003"
+    for part in ("account 1001", 'base_url = "https://exchange.example"', "anna@desk1", "store remove"):
+        assert part in refusal.value.message
+    await bob.call("join_account", "account-3", "https://exchange.example.net", "demo", "1001", "desk2", None)
+    await bob.call("join_account", "account-4", "https://exchange.example.net", "live", "1002", "desk2", None)
+    olga = await sit("olga@desk4", joins=False)
+    await olga.call("remove_machine", ACCOUNT, "anna", "desk1")
+    await bob.call("join_account", *elsewhere)
+
+
+async def test_of_two_that_join_under_two_addresses_at_once_one_is_refused(
+    sit: Sit, store_database: StoreDatabase
+) -> None:
+    anna, bob = await sit("anna@desk1", joins=False), await sit("bob@desk2", joins=False)
+    for turn in range(5):
+        uid = str(2001 + turn)
+        answers = await asyncio.gather(
+            anna.call("join_account", f"a-{uid}", "https://a.example", "live", uid, "desk1", None),
+            bob.call("join_account", f"b-{uid}", "https://b.example", "live", uid, "desk2", None),
+            return_exceptions=True,
+        )
+        assert [isinstance(answer, StoreRefused) for answer in answers].count(True) == 1
+    rows = store_database.sql("select count(*) from tradetui.machine where account like '_-20%'")
+    assert rows == [(5,)]
+
+
 async def test_a_login_without_a_role_of_the_store_is_refused(sit: Sit) -> None:
     nora = await sit("nora@desk5", joins=False)
     assert (await code_of(nora.join()))[0] == "TT003"

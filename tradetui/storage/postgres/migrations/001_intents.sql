@@ -230,6 +230,27 @@ begin
             'left_s', greatest(0, -age_s(p_intent.follower_until))));
 end $$;
 
+-- Machines that reach one account by two addresses of an exchange would be two accounts here, and both would send.
+create function refuse_second_address(p_account text, p_base_url text, p_environment text, p_uid text) returns void
+    language plpgsql set search_path = tradetui, pg_temp
+as $$
+declare
+    first_url text;
+    machines text;
+begin
+    -- Of two that join at once, the second waits here for the first.
+    perform pg_advisory_xact_lock(hashtextextended(p_environment || ' ' || p_uid, 0));
+    select a.base_url, string_agg(m.person || '@' || m.name, ', ' order by m.person, m.name) into first_url, machines
+        from account a join machine m on m.account = a.name
+        where a.environment = p_environment and a.uid = p_uid and a.name <> p_account and a.base_url <> p_base_url
+        group by a.base_url limit 1;
+    if first_url is not null then
+        perform refuse('TT003', format('account %s is in use under another address, by %s; write base_url = "%s" into '
+            'the profile, or, if that is another exchange, have an admin remove these machines with tradetui store '
+            'remove', p_uid, machines, first_url));
+    end if;
+end $$;
+
 -- What people call
 
 create function hello(p_schema int, out schema int, out person text, out role text, out server_epoch_s double precision)
@@ -249,6 +270,7 @@ create function join_account(p_schema int, p_account text, p_base_url text, p_en
 as $$
 begin
     perform check_schema(p_schema);
+    perform refuse_second_address(p_account, p_base_url, p_environment, p_uid);
     insert into account values (p_account, p_base_url, p_environment, p_uid) on conflict do nothing;
     insert into machine (account, person, name, share, seen_at, installation)
         values (p_account, session_user, p_machine, p_share, clock_timestamp(), installation_of_caller())
