@@ -228,8 +228,12 @@ async def test_reversing_resumes_first() -> None:
         await pilot.press("space", "R")
         assert not stage.app.main.paused
         assert newest_message(stage) == "Monitor mode: nothing can be sent."
-        await pilot.press("L")
-        assert newest_message(stage) == "Monitor mode: there is nothing to lock."
+        for key in ("L", "f9"):
+            stage.app.clear_notifications()
+            await pilot.press(key)
+            assert newest_message(stage) == (
+                "This session sends nothing and locks no other session. Lock trading in a session that trades."
+            )
 
 
 async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:

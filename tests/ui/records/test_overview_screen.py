@@ -432,4 +432,5 @@ async def test_the_lock_s_own_key_works_while_an_account_is_being_entered() -> N
         await pilot.press("enter", "f9")
         await asyncio.sleep(0.3)
         messages = [notice.message for notice in stage.app._notifications]
-        assert any("Trading is locked" in message or "nothing to lock" in message for message in messages), messages
+        sentences = ("Trading is locked", "locks no other session")
+        assert any(sentence in message for message in messages for sentence in sentences), messages

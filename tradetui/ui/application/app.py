@@ -34,7 +34,7 @@ from tradetui.ui.app_protocols import (
     has_keys_of_its_own,
 )
 from tradetui.ui.application.textual_app import TextualApp
-from tradetui.ui.key_bindings.actions import Action, key_named
+from tradetui.ui.key_bindings.actions import LOCKS_NOBODY, Action, key_named
 from tradetui.ui.key_bindings.profile_bindings import bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify, withdraw
@@ -368,7 +368,7 @@ class TradeApp(TextualApp, inherit_bindings=False):
     def action_lock_at_once(self) -> None:
         """Lock trading, from any screen or dialog."""
         if self.desk is None or self.desk.intents is None:
-            notify(self, "There is nothing to lock: nothing can be sent.", severity="warning")
+            notify(self, f"{LOCKS_NOBODY[0].upper()}{LOCKS_NOBODY[1:]}.", severity="warning", seconds=8)
         else:
             self.run_worker(self._lock(self.desk.intents), exit_on_error=False)
 

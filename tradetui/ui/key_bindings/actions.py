@@ -215,6 +215,7 @@ class Action(StrEnum):
 
 
 MONITOR_MODE: Final = "monitor mode: nothing can be sent"
+LOCKS_NOBODY: Final = "this session sends nothing and locks no other session. Lock trading in a session that trades"
 UNIFIED_IS_READ: Final = (
     "a unified account is only read, and the exchange has no reversal for it: trade a sub-account in classic mode "
     "here, or this one on the exchange's web page"

@@ -27,7 +27,7 @@ from tradetui.ui.app_protocols import (
 )
 from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.header.header_content import show_session
-from tradetui.ui.key_bindings.actions import MONITOR_MODE, UNIFIED_IS_READ, Action
+from tradetui.ui.key_bindings.actions import LOCKS_NOBODY, MONITOR_MODE, UNIFIED_IS_READ, Action
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_actions
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
@@ -291,7 +291,7 @@ class MainScreen(TableScreen):
             case Action.REVERSE if not self._may_trade:
                 return MONITOR_MODE
             case Action.LOCK | Action.LOCK_AT_ONCE if not self._may_trade:
-                return "monitor mode: there is nothing to lock"
+                return LOCKS_NOBODY
             case Action.VIEW if desk is None or not desk.has_other_view(table.name):
                 triggers = "the exchange does not report the stops that wait"
                 return triggers if table.name == TRIGGERS.name else "this panel has one view"
