@@ -335,8 +335,14 @@ def test_doctor_says_that_the_profile_of_a_machine_that_has_joined_names_no_stor
     use("anna")
     assert main(["store", "join"]) == 0
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "tradetui" / "config.toml"
-    config.write_text("".join(line for line in config.read_text().splitlines(True) if not line.startswith("store")))
-    assert "store leave" in str(checks(capsys)["store"]["remedy"])
+    with_store = config.read_text()
+    config.write_text("".join(line for line in with_store.splitlines(True) if not line.startswith("store")))
+    assert checks(capsys)["store"]["remedy"] == (
+        "Set store in the profile again. To work without it, first set it, then run tradetui store leave."
+    )
+    assert main(["store", "leave"]) == 2
+    config.write_text(with_store)
+    assert main(["store", "leave"]) == 0
 
 
 def test_who_may_only_view_is_told_so_at_joining_with_who_can_change_it(

@@ -17,7 +17,7 @@ from tradetui.wire.exchange_time import utc_moment
 MARK_FILE: Final = "store.json"
 """Beside the journal of an account that has joined a store."""
 JOINED: Final = "this machine has joined a store that several machines share, and the profile names none"
-REJOIN: Final = "Set store in the profile again, or run tradetui store leave"
+REJOIN: Final = "Set store in the profile again. To work without it, first set it, then run tradetui store leave"
 _UNTOLD_LOCK_FILE: Final = "lock_to_tell"
 OLDER_COPY: Final = "The store went back in time: it is an older copy of itself and lacks {}."
 OLDER_COPY_REMEDY: Final = (
