@@ -69,7 +69,7 @@ def test_init_makes_the_schema_and_prints_a_grant_for_each_person_without_one(
     use("anna", "fresh")
     assert (main(["store", "init"]), main(["store", "status"])) == (1, 1)
     text = capsys.readouterr().err
-    assert "lacks the right" in text
+    assert "lacks the right" in text and "as one who may create roles and, in this database, schemas" in text
     assert "runs tradetui store init" in text
     use(OWNER, "fresh")
     assert main(["store", "init"]) == 0
@@ -299,19 +299,21 @@ def test_who_joins_enters_what_is_open_and_leaves_once_it_has_ended(
     assert "end it and start it again" in text and "may only view" not in text
     assert store_database.sql("select id, state, open from tradetui.intent") == [("tt-1", "unknown", True)]
     assert main(["store", "status"]) == 0
-    assert "BTCUSDT unknown for" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "BTCUSDT unknown for" in text and "anna@desk1, last seen 0 s ago" in text
     assert main(["store", "leave"]) == 1
     assert "settled or released first" in capsys.readouterr().err
     end_here()
     assert main(["store", "join"]) == 0
     assert store_database.sql("select state, open from tradetui.intent") == [("settled", False)]
-    capsys.readouterr()
+    assert "start it again" not in capsys.readouterr().out, "it had joined before"
     assert main(["store", "leave"]) == 0
     text = capsys.readouterr().out
     assert "anna@desk1 has left account 4100000001." in text and "end it and start it again" in text
     assert not open_privately(os.environ, Flags()).journal.file.with_name(MARK_FILE).exists()
     assert main(["store", "leave"]) == 0
-    assert "anna@desk1 had not joined account 4100000001." in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "anna@desk1 had not joined account 4100000001." in text and "start it again" not in text
 
 
 def bob_joins_and_begins(use: Use, database: StoreDatabase) -> None:

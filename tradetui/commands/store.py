@@ -35,7 +35,7 @@ _STAY: Final = {
 }
 """Why a machine may not leave yet, and what to do."""
 _START_AGAIN: Final = (
-    "If a session of this account runs on this machine, end it and start it again: it does not know of this change."
+    "If a session of this account runs on this machine, end it and start it again: it was started before this change."
 )
 
 
@@ -115,9 +115,11 @@ async def _join(profile: OpenProfile) -> int:
     account, machine = profile.account, profile.machine
     address, share = normalised_address(account.base_url), profile.share_in_store
     mark_file = profile.journal.file.with_name(MARK_FILE)
+    had_joined = mark_file.exists()
     profile.make_installation()
     async with connected_store(profile) as server:
-        await server.call("join_account", account.name, address, account.environment, account.uid, machine, share)
+        identity = account.name, address, account.environment, account.uid
+        [joined] = await server.call("join_account", *identity, machine, share)
         store = AccountStore(server, account.name, machine)
         with closing(open_journal(profile.journal)) as journal:
             journal.check()
@@ -141,7 +143,8 @@ async def _join(profile: OpenProfile) -> int:
     if shared.may_only_view:
         output.line(may_only_view(writer.person))
     _name_others(state["machines"], writer)
-    output.line(_START_AGAIN)
+    if joined["is_new"] or not had_joined:
+        output.line(_START_AGAIN)
     for scope, holder in shared.open_elsewhere.items():
         if scope in own and own[scope].id not in there:
             here = f"{scope_name(scope)} is open here ({own[scope].id})"
@@ -174,7 +177,8 @@ async def _leave(profile: OpenProfile) -> int:
     left = f"{writer} {'has left' if had_joined else 'had not joined'} account {account.uid}"
     stdout().line(f"{left}. Take store out of the profile: else nothing can be sent.")
     _name_others(machines, writer)
-    stdout().line(_START_AGAIN)
+    if had_joined:
+        stdout().line(_START_AGAIN)
     return DONE
 
 
@@ -242,7 +246,7 @@ async def _status(profile: OpenProfile, *, as_json: bool) -> int:
     for account, state in zip(accounts, states, strict=True):
         output.line(f"{account['environment']} {account['uid']} at {account['base_url']}")
         for row in state["machines"]:
-            output.line(f"  {Writer(row['person'], row['machine'])}, last call {row['seen_s']:.0f} s ago")
+            output.line(f"  {Writer(row['person'], row['machine'])}, last seen {row['seen_s']:.0f} s ago")
         for row in state["open"]:
             who, follower = Writer(row["person"], row["machine"]), ""
             if row["follower_person"]:

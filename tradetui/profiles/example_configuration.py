@@ -26,6 +26,7 @@ _EXAMPLES: Mapping[str, Any] = {
     "symbols": ["BTCUSDT", "ETHUSDT"],
     "keys": {"reverse": "R", "poll_now": "u,f5"},
 }
+_OF_A_STORE = ("store", "machine", "egress")  # commented out, so that a copy of it starts without
 _CREDENTIAL_EXAMPLES: Mapping[str, Any] = {
     "command": ["pass", "show", "exchange/main"],
     "path": "~/.config/tradetui/keys/main.toml",
@@ -57,7 +58,7 @@ def example_text() -> str:
         "[profiles.main]",
     ]
     lines += _settings(Profile, _EXAMPLES, tables=("credentials", "intervals", "keys", "alerts"))
-    lines = [f"# {line}" if line.startswith("store = ") else line for line in lines]  # a copy of it starts without
+    lines = [f"# {line}" if line.partition(" = ")[0] in _OF_A_STORE else line for line in lines]
     lines += ["", "[profiles.main.intervals]", *_settings(Intervals, {})]
     lines += ["", "# " + (Profile.model_fields["keys"].description or ""), "[profiles.main.keys]"]
     lines += [tomli_w.dumps({key: value}).rstrip() for key, value in _EXAMPLES["keys"].items()]

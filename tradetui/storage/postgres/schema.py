@@ -127,7 +127,12 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
     if code == _PERMISSION_DENIED:
         if person:
             return StoreRefused("TT003", f"{person} may not do this; the owner runs {grant(person)}", {})
-        return StoreRefused("TT003", f"this person lacks the right to set up the store ({message})", {})
+        return StoreRefused(
+            "TT003",
+            f"this person lacks the right to set up the store ({message}); run tradetui store init as who ran it "
+            "first, or as one who may create roles and, in this database, schemas",
+            {},
+        )
     if code in _NO_SCHEMA:
         return StoreRefused(
             "TT005", f"the database lacks this program's schema ({message}); its owner runs tradetui store init", {}

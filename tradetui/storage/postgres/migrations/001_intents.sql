@@ -265,13 +265,15 @@ begin
 end $$;
 
 create function join_account(p_schema int, p_account text, p_base_url text, p_environment text, p_uid text,
-    p_machine text, p_share double precision, out version bigint)
+    p_machine text, p_share double precision, out is_new boolean)
     language plpgsql security definer set search_path = tradetui, pg_temp
 as $$
 begin
     perform check_schema(p_schema);
     perform refuse_second_address(p_account, p_base_url, p_environment, p_uid);
     insert into account values (p_account, p_base_url, p_environment, p_uid) on conflict do nothing;
+    is_new := not exists (
+        select from machine where account = p_account and person = session_user and name = p_machine);
     insert into machine (account, person, name, share, seen_at, installation)
         values (p_account, session_user, p_machine, p_share, clock_timestamp(), installation_of_caller())
         on conflict (account, person, name) do update set share = excluded.share, seen_at = excluded.seen_at
@@ -279,7 +281,6 @@ begin
     if not found then
         perform refuse_installation(p_machine);
     end if;
-    select a.version into version from account a where name = p_account;
 end $$;
 
 create function leave_account(p_schema int, p_account text, p_machine text) returns void
