@@ -100,6 +100,7 @@ async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_re
         await pilot.press("escape", "f9")
         await asyncio.sleep(0.5)
         assert "Trading is locked on this machine only" in newest_message(stage)
+        assert "It reaches them once the store is back." in newest_message(stage)
         assert " LOCKED " in text_in_one_line(stage)
         stage.link.mend()
         await asyncio.sleep(8)

@@ -384,8 +384,11 @@ class TradeApp(TextualApp, inherit_bindings=False):
             notify(self, _VIEWERS_LOCK, severity="warning", seconds=30)
             return
         why = intents.trouble or intents.store_trouble.rstrip(".") or "the journal cannot be used"
-        here = "in this session" if intents.lock.unwritten is not None or intents.trouble else "on this machine"
+        is_on_disk = intents.lock.unwritten is None and not intents.trouble
+        here = "on this machine" if is_on_disk else "in this session"
         sentence = f"Trading is locked {here} only: other sessions of the account do not know it ({why})."
+        if is_on_disk and intents.shared is not None and intents.shared.away_s is not None:
+            sentence += " It reaches them once the store is back."
         if self._untold_lock is not None:
             withdraw(self, self._untold_lock[1])  # it may give another reason
         self._untold_lock = intents, sentence
