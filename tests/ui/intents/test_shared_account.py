@@ -88,6 +88,19 @@ async def test_a_preview_that_another_machine_made_void_says_who_it_was_and_ente
         assert dialog.focused is dialog.cancel_button and not dialog.confirm_button.disabled
 
 
+async def test_where_nothing_can_be_confirmed_the_rest_is_below_and_no_confirmation_is_asked_for() -> None:
+    stage = AppOnSharedAccount()
+    async with stage.running((80, 24), after=9) as pilot:
+        stage.link.cut()
+        await asyncio.sleep(2)
+        await pilot.press("R")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        shown = text_in_one_line(stage)
+        assert "The store has been away for" in shown
+        assert "There is more below: Page Down shows it." in shown and "then confirm" not in shown
+
+
 async def test_the_header_counts_the_seconds_without_the_store_and_the_dialog_refuses() -> None:
     stage = AppOnSharedAccount()
     async with stage.running(SIZE, after=9) as pilot:

@@ -308,8 +308,9 @@ class ReversalDialog(LockingDialog[None]):
             return (self._reading, *(() if execution.intents.other_owner else execution.sends_nothing))
         if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
             return (problem,)
-        unseen = self._area.unseen(armed=self._may_send and self._phase is Phase.ARMED)
-        return (*execution.blocking_reasons(self._preview, self._fields.word), *unseen)
+        blocking = execution.blocking_reasons(self._preview, self._fields.word)
+        unseen = self._area.unseen(armed=self._may_send and self._phase is Phase.ARMED, is_blocked=bool(blocking))
+        return (*blocking, *unseen)
 
     # Fields
 

@@ -390,12 +390,15 @@ class PreviewArea(VerticalScroll):
         width, height = self.screen.size
         return width < LEAST_WIDTH or height < LEAST_HEIGHT
 
-    def unseen(self, *, armed: bool) -> tuple[str, ...]:
-        """Return why it cannot be confirmed: not all of it was on the screen while it was armed."""
+    def unseen(self, *, armed: bool, is_blocked: bool = False) -> tuple[str, ...]:
+        """Return why it cannot be confirmed: not all of it was on the screen while it was armed.
+
+        `is_blocked` is whether it could not be confirmed after that either.
+        """
         if self.is_too_small:
             return (f"The window is too small to show it: {LEAST_WIDTH}x{LEAST_HEIGHT} at least.",)
         if armed and not self.read_whole:
-            return ("There is more below: Page Down shows it, then confirm.",)
+            return (f"There is more below: Page Down shows it{'' if is_blocked else ', then confirm'}.",)
         return ()
 
 
