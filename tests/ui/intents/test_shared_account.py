@@ -81,11 +81,28 @@ async def test_a_preview_that_another_machine_made_void_says_who_it_was_and_ente
         await pilot.press("enter")
         await pilot.pause()
         assert "Enter pressed nothing: An earlier reversal of this symbol is not settled" in text_in_one_line(stage)
-        await stage.anna.step("tt-of-anna", State.WITHDRAWN, {}, step="withdrawn", prior=None, fence=None)
         await asyncio.sleep(11)
+        await stage.anna.step("tt-of-anna", State.WITHDRAWN, {}, step="withdrawn", prior=None, fence=None)
+        await asyncio.sleep(3)
         await pilot.pause()
-        assert "NOT SENT. anna@desk2 (" in text_in_one_line(stage)
+        shown = text_in_one_line(stage)
+        assert "NOT SENT. anna@desk2 (" in shown and "Enter pressed nothing" not in shown
         assert dialog.focused is dialog.cancel_button and not dialog.confirm_button.disabled
+
+
+async def test_a_preview_is_read_again_once_the_faster_reversal_has_ended_before_it_can_be_sent() -> None:
+    stage = AppOnSharedAccount()
+    async with stage.running(SIZE, after=9) as pilot:
+        dialog = await opened(stage, pilot)
+        void = dialog._preview
+        await stage.anna.begin("tt-of-anna", SCOPE, "reversal", DETAILS, after=None)
+        await asyncio.sleep(1)
+        await stage.anna.step("tt-of-anna", State.WITHDRAWN, {}, step="withdrawn", prior=None, fence=None)
+        for _ in range(40):
+            await asyncio.sleep(0.05)
+            await pilot.pause()
+            assert dialog._preview is not void or "sends it" not in text_in_one_line(stage)
+        assert dialog._preview is not void and "NOT SENT. anna@desk2 (" in text_in_one_line(stage)
 
 
 async def test_where_nothing_can_be_confirmed_the_rest_is_below_and_no_confirmation_is_asked_for() -> None:

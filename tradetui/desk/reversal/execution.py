@@ -168,16 +168,21 @@ class Execution:
         }
         return tuple(reason for reason, applies in reasons.items() if applies)
 
+    def holder(self, target: Target) -> str | None:
+        """Return which reversal holds the target's symbol, as it is not settled; None if none does."""
+        if target.product_type is None:
+            return None
+        return self.intents.open_scopes.holder(scope_of(target.product_type, target.symbol))
+
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Return all reasons why confirming is disabled now; if the key is another account's, only that one."""
         if self.intents.other_owner:
             return (self.intents.other_owner,)
-        symbol, product_type = preview.target.symbol, preview.target.product_type
         context = RiskContext(
             settings=self.settings,
             connection_status=self._client.connection_status,
             sends_nothing=self.sends_nothing,
-            open_intent=self.intents.open_scopes.holder(scope_of(product_type, symbol)) if product_type else None,
+            open_intent=self.holder(preview.target),
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
             account_tag=self.intents.account_tag,

@@ -13,7 +13,6 @@ from textual.app import App
 from textual.content import Content
 from textual.notifications import SeverityLevel
 
-from tradetui.desk.intents.states import scope_of
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Preview
@@ -114,10 +113,7 @@ class Attempt:
         return trading_app(self.app).key_named(Action.JOURNAL)
 
     def _is_open(self) -> bool:
-        target = self.shown.target
-        return target.product_type is not None and (
-            self.execution.intents.open_scopes.holder(scope_of(target.product_type, target.symbol)) is not None
-        )
+        return self.execution.holder(self.shown.target) is not None
 
     def _not_confirmed(self, refused: NotConfirmed) -> None:
         why = " ".join(refused.reasons)

@@ -80,6 +80,7 @@ class ReversalDialog(LockingDialog[None]):
         self._preview: Preview | None = None
         self._unread = UnreadNotices()
         self._marked: tuple[Change, ...] = ()  # the marked changes of the preview, also after they were read
+        self._was_held = False  # whether an earlier reversal of the symbol was not settled at the last look
         self._was_armed = False  # whether it could be confirmed once: earlier keys are dropped
         self._note = ""
         self._reading = ""  # the progress of reading, or why it failed; empty once it is done
@@ -208,6 +209,17 @@ class ReversalDialog(LockingDialog[None]):
             self._arm()
             await asyncio.sleep(EXPIRES_S - ARMS_S)
             self._note = f"The preview was older than {EXPIRES_S:.0f} s."
+
+    def desk_changed(self) -> None:
+        """Read again at once when an earlier reversal has ended: the preview on the screen is void by then."""
+        may_read, was_held = self._phase.is_before_confirming, self._was_held
+        self._was_held = may_read and self._execution.holder(self._target) is not None
+        if may_read and was_held and not self._was_held:
+            self._unread.pressed_nothing = ""
+            self._disarm("Reading …")
+            self._begin_reading()
+        else:
+            super().desk_changed()
 
     async def _note_faster_machine(self) -> None:
         """Say who has acted on the symbol since the preview was read that is shown; Enter then presses Cancel again."""
