@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -334,14 +335,19 @@ async def test_a_lock_set_elsewhere_a_moment_before_the_first_byte_stops_it(desk
 
 async def test_what_a_machine_that_is_gone_has_sent_is_settled_by_one_other(desk: Desk) -> None:
     async with running(desk, "bob@desk2", "carl@desk3") as (bob, carl):
+        described = set()
+        for machine in (bob, carl):
+            machine.execution.followed.subscribe(lambda sent, _: described.add(sent.described("reversed", UTC)))
         anna = await desk.machine("desk1")
         sent = await anna.confirmed(await anna.previewed())
+        assert "anna" not in sent.described("reversed", UTC)
         await anna.execution.stop()  # it saw the reply; the outcome it did not see
         sentences = ""
         for _ in range(10 * 60):
             await asyncio.sleep(0.1)
             sentences += str(bob.intents.unsettled())
         assert "by anna@desk1, looked after by" in sentences and "by bob@desk2, looked" not in sentences
+        assert len(described) == 1 and described.pop().endswith(" by anna@desk1)")
         assert states_of(desk, desk.scene.uid) == [State.SETTLED]
         assert bob.intents.unsettled() == carl.intents.unsettled() == ()
         row = desk.server.accounts[desk.scene.uid].rows[sent.intent]

@@ -73,7 +73,7 @@ class Sent:
     the ids of the minute before it, in which later fills may still be booked. `call_ended_s` is the monotonic time at
     which this process knew that the call was over, None if another process made it. `acknowledged`, `order_id` and
     `refused` repeat the exchange's reply in case the journal lacks it. `refused` is only set if the size was traded
-    nevertheless, by orders without our id.
+    nevertheless, by orders without our id. `by` is the person and machine that sent it; empty for this machine.
     """
 
     intent: str
@@ -86,16 +86,18 @@ class Sent:
     acknowledged: bool = False
     order_id: str | None = None
     refused: bool = False
+    by: str = ""
     reversed_since: bool = False
     """Whether the symbol was reversed again before this process began to look."""
 
     def described(self, sentence: str, zone: tzinfo) -> str:
-        """Return title and sentence, then intent and time of sending, because another reversal may have the same title.
+        """Return title and sentence, then intent, time and sender, because another reversal may have the same title.
 
         These come last: a line that is cut must still show the outcome.
         """
         sent_at = f", sent {zoned_text(utc_moment(self.stamp_ms), zone)}" if self.stamp_ms else ""
-        return f"{self.plan.title}: {sentence} ({self.intent}{sent_at})"
+        by = f" by {self.by}" if self.by else ""
+        return f"{self.plan.title}: {sentence} ({self.intent}{sent_at}{by})"
 
 
 def sent_of(intent: Intent) -> Sent:
@@ -107,6 +109,7 @@ def sent_of(intent: Intent) -> Sent:
         details.get("newest_fill"),
         Progress(intent.state, SearchStage.SEARCHING, "taken up from the journal"),
         frozenset(details.get("recent_fills", ())),
+        by=intent.events[0].writer,
     )
 
 
