@@ -306,3 +306,18 @@ async def test_removing_a_machine_waits_for_its_writer_without_keeping_the_accou
         writer.execute("select from tradetui.account for update nowait")
         writer.commit()
     assert await removing == [{"removed": True}]
+
+
+async def test_the_machine_of_a_person_who_may_not_trade_any_more_counts_as_gone(
+    sit: Sit, store_database: StoreDatabase
+) -> None:
+    anna, bob = await sit("anna@desk1"), await sit("bob@desk2")
+    await anna.begin("a")
+    [seen_s] = [row["machine_seen_s"] for row in (await bob.state())["open"]]
+    assert seen_s < 60
+    store_database.sql("revoke tradetui_trader from anna")
+    try:
+        [seen_s] = [row["machine_seen_s"] for row in (await bob.state())["open"]]
+    finally:
+        store_database.sql("grant tradetui_trader to anna")
+    assert seen_s == 1e9

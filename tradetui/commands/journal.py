@@ -20,7 +20,7 @@ from tradetui.desk.intents.journal.registered_journal import (
     accept_loss,
     existing_journal,
 )
-from tradetui.desk.intents.shared_account import BY
+from tradetui.desk.intents.lost_intents import BY
 from tradetui.desk.intents.states import ENDED, Intent, State
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.exchange.clock import Moment, SystemClock

@@ -152,7 +152,7 @@ class MemoryServer:
 
     def _shown(self, account: AccountRows, row: Row) -> dict[str, Any]:
         now, begun_by = now_s(), row.events[0].writer
-        left_s = row.leased_s(now)
+        left_s, may_trade = row.leased_s(now), self._role(row.writer.person) != "viewer"
         follower_person, follower_machine = row.follower if row.follower and left_s else (None, None)
         return {
             "id": row.id,
@@ -164,7 +164,7 @@ class MemoryServer:
             "last_machine": row.writer.machine,
             "age_s": now - row.at_s,
             "number": row.events[-1].number,
-            "machine_seen_s": now - account.seen_s.get(row.writer.machine, row.at_s),
+            "machine_seen_s": now - account.seen_s.get(row.writer.machine, row.at_s) if may_trade else 1e9,
             "follower_person": follower_person,
             "follower_machine": follower_machine,
             "follower_left_s": left_s,

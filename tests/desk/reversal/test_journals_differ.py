@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from tests.desk.reversal.test_several_machines import (
+    ELSEWHERE,
     SCOPE,
     Desk,
     Machine,
@@ -18,6 +19,7 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.shared_account import LEASE_S, MACHINE_GONE_S
 from tradetui.desk.intents.states import State, Withheld
+from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import InlineDisk
 
 pytestmark = pytest.mark.looptime
@@ -143,16 +145,19 @@ async def test_a_creation_of_a_machine_that_is_gone_can_be_released_by_another(d
         await bob.intents.begin("tc-2", "api_key", "api_key", {"title": "key"})
 
 
-async def test_a_session_that_began_before_its_machine_joined_begins_nothing_more(desk: Desk) -> None:  # noqa: F811
+async def test_a_session_that_began_before_its_machine_joined_sends_nothing_more(desk: Desk) -> None:  # noqa: F811
     folder = desk.folder / "desk1"
     location = JournalLocation(
         folder / "account" / "journal.sqlite", folder / "registry.sqlite", ("uid",), alive_dir=folder / "alive"
     )
     earlier = Intents(None, InlineDisk(), desk.scene.client.clock, "", lambda: "tt-s", start_locked=False)
     assert await earlier.open(desk.scene.uid, location)
+    await earlier.begin("tt-s", ELSEWHERE, "test", {})
     async with running(desk, "anna@desk1"):
+        with pytest.raises(NotSent, match="this machine has joined a store"):
+            await earlier.about_to_send("tt-s", {})
         with pytest.raises(Withheld, match="this machine has joined a store"):
-            await earlier.begin("tt-s", SCOPE, "test", {})
+            await earlier.begin("tt-t", SCOPE, "test", {})
     earlier.close()
 
 

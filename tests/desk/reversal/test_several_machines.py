@@ -19,7 +19,8 @@ from tradetui.desk.intents.intents import Intents, SendsNothing
 from tradetui.desk.intents.journal.account_store import AccountStore, Writer
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.journal.store_mark import MARK_FILE
-from tradetui.desk.intents.shared_account import LEASE_S, STORE_NUMBER, STORE_READ_EVERY_S
+from tradetui.desk.intents.lost_intents import STORE_NUMBER
+from tradetui.desk.intents.shared_account import LEASE_S, STORE_READ_EVERY_S
 from tradetui.desk.intents.states import State, Withheld, WrongStep, scope_of
 from tradetui.desk.intents.store_absence import OTHERS_LOOK_S
 from tradetui.desk.reversal.execution import Execution, NotConfirmed

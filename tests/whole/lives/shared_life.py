@@ -15,7 +15,7 @@ from tests.whole.lives.plan import Plan, StoreFault, StoreFaultKind
 from tests.whole.lives.process import Process
 from tests.whole.lives.promises import LOCKING, Promises, Step
 from tradetui.desk.intents.journal.account_store import AccountStore, StoreEvent
-from tradetui.desk.intents.shared_account import BY
+from tradetui.desk.intents.lost_intents import BY
 from tradetui.desk.intents.states import State
 
 PEOPLE = ("anna", "bob", "olga")

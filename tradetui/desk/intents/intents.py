@@ -26,7 +26,8 @@ from tradetui.desk.intents.journal.registered_journal import (
 )
 from tradetui.desk.intents.journal.store_mark import JOINED, MARK_FILE, REJOIN
 from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes, StepWriters
-from tradetui.desk.intents.shared_account import STORE_NUMBER, SharedAccount
+from tradetui.desk.intents.lost_intents import STORE_NUMBER
+from tradetui.desk.intents.shared_account import SharedAccount
 from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, Withheld, WrongStep
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
@@ -493,6 +494,8 @@ class Intents:
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write the step `sent`, the last act before the first byte; raises NotSent if it must not be sent."""
         try:
+            if self._location is not None and self._open_store is None:
+                await self._disk.run(self._refuse_if_joined, self._location)
             for check in self.checks_before_sending:
                 await self._disk.run(check)
             locked = await self._disk.run(self._ready().trading_locked)

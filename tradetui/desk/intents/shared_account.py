@@ -28,6 +28,7 @@ from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S
 from tradetui.desk.intents.journal.store_mark import OLDER_COPY, OLDER_COPY_REMEDY, OlderCopy, StoreMark
 from tradetui.desk.intents.journal.store_refusals import begin_refused, may_only_view, sentence_of
+from tradetui.desk.intents.lost_intents import BY, COPY_OF, STORE_NUMBER, LostIntents, is_sent_only_here, shared_details
 from tradetui.desk.intents.states import ENDED, TRANSITIONS, Event, Intent, OpenIntent, State, Withheld, WrongStep
 from tradetui.desk.intents.store_absence import StoreAbsence
 from tradetui.exchange.clock import Clock, Moment
@@ -42,11 +43,6 @@ STORE_READ_EVERY_S: Final = 0.7
 MACHINE_GONE_S: Final = 15.0
 """A machine that has not called the store for so long is gone, and another one settles what it has sent."""
 LEASE_S: Final = 20.0
-STORE_NUMBER: Final = "store"
-"""In the first step of a local intent: the number of its first event in the store."""
-BY, COPY_OF = "by", "copy_of"
-"""In a local step that was copied from the store: who wrote it there, and the id of the step."""
-_UNSENT: Final = (State.INTENDED, State.WITHDRAWN)
 _LAST_LOOK_S: Final = 1.5
 
 
@@ -99,6 +95,7 @@ class SharedAccount:
         self._fences: dict[str, int] = {}
         self._followed: set[str] = set()
         self._elsewhere: list[StoreIntent] = []
+        self._lost = LostIntents(store, disk)
         self._of_others: dict[str, Intent] = {}
         """The same with every step: an older copy of the store may lack it while its own machine does not run."""
         self.untold_lock: bool | None = None
@@ -196,7 +193,7 @@ class SharedAccount:
         self.absence.read(called_s, state.others_level_s)
         self.may_only_view, self.refusal = state.role == "viewer", ""
         if not self.may_only_view:
-            if not self._is_level and await self.mark.has_untold_lock():
+            if await self.mark.has_untold_lock():  # of another session, or of the overview
                 self.untold_lock = True
             await self._tell_lock()
             await self._withdraw_unused()
@@ -212,6 +209,7 @@ class SharedAccount:
         if await self._level(journal, state, own):
             state = await self.store.state()
             self._show(state, await self._disk.run(journal.open_intents))
+        await self._lost.enter_blocked()
         await self._read_others()
         if not self.absence.others_look_s(self._clock.monotonic()):
             await self._follow()
@@ -248,7 +246,8 @@ class SharedAccount:
             self.went_back = ""
         elif not self._is_level:
             await self.mark.catch_up()
-        if self.mark.newest_step is None or not self._is_level or state.version != self.version:
+        newest = self.mark.newest_step
+        if newest is None or not self._is_level or state.version != newest.version:
             events = await self.mark.events_since(self.store, state.version)
             await self.mark.remember(events, state.version)
             if not self._is_level:
@@ -264,7 +263,7 @@ class SharedAccount:
         if journal is None:
             return
         async with self._looking:
-            await self._enter_lost(journal, self._of_others.values())
+            await self._lost.enter(journal, self._of_others.values())
             state = await self.store.state()
             if not self.may_only_view:
                 await self.store.lock_trading(True)
@@ -276,11 +275,12 @@ class SharedAccount:
     async def _object(self) -> None:
         """Lock what is open here, and all trading, for the machines that have not seen more than the older copy."""
         journal = self._journal()
-        if journal is None or self._has_objected:
+        if journal is None:
             return
         try:
-            self.locks = await self.store.lock_trading(True)
-            await self._enter_lost(journal)
+            if not any(lock.writer.person == self.store.writer.person for lock in self.locks):
+                self.locks = await self.store.lock_trading(True)
+            await (self._lost.enter_blocked() if self._has_objected else self._lost.enter(journal))
         except StoreRefused as refused:
             _log.warning("the store went back, and this session may not lock it: %s", refused)
         except Exception as problem:  # it is tried again at the next look, whatever the reason
@@ -288,33 +288,6 @@ class SharedAccount:
                 _log.warning("the store went back, and what it has lost cannot be entered: %r", problem)
             return
         self._has_objected = True
-
-    async def _enter_lost(self, journal: Journal, of_others: Iterable[Intent] = ()) -> None:
-        """Enter what an older copy of the store lacks: whatever is open here, and what has ended since it was made."""
-        newest, own = await self._disk.run(journal.newest), await self._disk.run(journal.open_intents)
-        lost = []
-        for intent in [*of_others, *own, *newest]:
-            try:
-                there = (await self.store.read(intent.id)).state
-            except KeyError:
-                if intent.state not in ENDED or STORE_NUMBER in intent.details:
-                    lost.append(intent)
-                continue
-            if there in ENDED and intent.state is there:
-                break
-            # That it was sent is lost there, and somebody may have withdrawn it for that.
-            if there in _UNSENT and intent.state not in _UNSENT:
-                lost.append(intent)
-        for intent in sorted(lost, key=lambda intent: intent.events[0].number):
-            with suppress(StoreRefused):  # another one holds the symbol
-                await self._enter(intent)
-
-    async def _enter(self, intent: Intent) -> None:
-        """Enter an intent into the store as it is now."""
-        last = intent.events[-1]
-        details = _shared_details(intent, last._replace(details=intent.details))
-        step = str(last.details.get(COPY_OF, last.chain))
-        await self.store.adopt(intent.id, intent.scope, intent.kind, intent.state, details, step=step)
 
     # Sending
 
@@ -414,12 +387,12 @@ class SharedAccount:
                 return True
             if STORE_NUMBER in intent.details:
                 raise OlderCopy(f"{intent.title!r}, which is open on this machine") from None
-            try:
-                await self._enter(intent)
-            except StoreRefused as refused:
-                if refused.code != StoreRefusal.ALREADY_OPEN:
-                    raise
+            if not await self._lost.is_entered(intent):
                 return False  # it locks its symbol here, and is entered once it can be
+            shared = await self.store.read(intent.id)
+        if intent.state is not State.SENT and is_sent_only_here(intent, shared.state):
+            if not await self._lost.is_entered(intent):
+                return False
             shared = await self.store.read(intent.id)
         ids_there = [event.chain for event in shared.events]
         ids_here = [event.details.get(COPY_OF, event.chain) for event in intent.events]
@@ -430,7 +403,7 @@ class SharedAccount:
         if any(event.state in ENDED for event in newer_there):
             # They rest on less than what another machine has seen since, except a correction of that machine's end.
             begins = next((at for at, event in enumerate(lacking) if event.state is State.CORRECTED), len(lacking))
-            lacking = [] if is_corrected_there or shared.state is not State.SETTLED else lacking[begins:]
+            lacking = lacking[begins:] if shared.state is State.SETTLED else []
         for event in lacking:
             try:
                 await self._tell(intent, event)
@@ -442,14 +415,14 @@ class SharedAccount:
                 self._refused_steps.add(event.chain)
         if lacking:
             shared = await self.store.read(intent.id)
-        goes_on_there = intent.state is State.SETTLED and is_corrected_there
+        goes_on_there = intent.state is State.SETTLED and is_corrected_there and not lacking
         if goes_on_there or (shared.state in ENDED and intent.state not in ENDED):
             await self._copy_here(journal, intent, shared)
         return True
 
     async def _tell(self, intent: Intent, event: Event) -> None:
         """Write a local step into the store."""
-        await self._step(intent.id, event.state, _shared_details(intent, event), event.chain)
+        await self._step(intent.id, event.state, shared_details(intent, event), event.chain)
 
     async def _step(
         self, intent: str, state: State, details: Mapping[str, Any], step: str, prior: State | None = None
@@ -495,7 +468,7 @@ class SharedAccount:
                     await self._withdraw(row.id, "the program ended before it was sent")
                 elif row.kind == row.scope:
                     why = {"why": "its machine is gone; check on the exchange's site what was created"}
-                    await self._step(row.id, State.UNKNOWN, why, f"{row.id}-left")
+                    await self._step(row.id, State.UNKNOWN, why, f"{row.id}-left-{row.number}")
                 else:
                     self._followed.add(row.id)
             except StoreRefused as refused:
@@ -514,7 +487,8 @@ class SharedAccount:
         if row.id not in self._followed and row.age_s < LEFT_BEHIND_S:
             return False
         is_gone = row.machine_seen_s >= MACHINE_GONE_S
-        return is_gone or row.state is State.INTENDED or (row.last_writer.machine == own.machine and not is_creation)
+        is_own = row.last_writer == own if is_creation else row.last_writer.machine == own.machine
+        return is_gone or row.state is State.INTENDED or is_own
 
     async def followed(self) -> list[tuple[Intent, float]]:
         """Return the intents of other machines that this session settles, each with the age of its last step."""
@@ -607,10 +581,3 @@ class SharedAccount:
     def locks_of_others(self) -> tuple[StoreLock, ...]:
         """The locks that this person cannot remove."""
         return tuple(lock for lock in self.locks if lock.writer.person != self.store.writer.person)
-
-
-def _shared_details(intent: Intent, event: Event) -> Mapping[str, Any]:
-    """Return what other machines may know of a step: of a creation only its title, because it makes keys."""
-    details = {"title": intent.title} if intent.is_creation else {**event.details}
-    details.pop(STORE_NUMBER, None)
-    return details

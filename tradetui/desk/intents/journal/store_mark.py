@@ -36,6 +36,11 @@ class SeenStep(NamedTuple):
     at_ms: int = 0
     version: int = 0
 
+    @property
+    def version_and_number(self) -> tuple[int, int]:
+        """How far the store had come."""
+        return self.version, self.number
+
 
 class OlderCopy(Exception):
     """The store lacks what it had; the message names what, to be put into `OLDER_COPY`."""
@@ -67,7 +72,8 @@ class StoreMark:
         """Take over what another session of this machine has seen beyond this one; raises OSError as `read` does."""
         former = self.newest_step
         await self.read()
-        if former is not None and (self.newest_step is None or self.newest_step.version < former.version):
+        newest = self.newest_step
+        if former is not None and (newest is None or newest.version_and_number < former.version_and_number):
             self.newest_step = former
 
     async def events_since(self, store: AccountStore, version: int) -> list[StoreEvent]:
@@ -79,7 +85,8 @@ class StoreMark:
         events = await store.events_after(newest.number - 1)
         if newest.step and (not events or (events[0].number, events[0].step) != (newest.number, newest.step)):
             raise OlderCopy(f"a step that this machine saw there at {zoned_text(utc_moment(newest.at_ms), UTC)}")
-        if version < newest.version:
+        # Another session of this machine may have seen more since the version was read.
+        if version < newest.version and (await store.state()).version < newest.version:
             raise OlderCopy("a lock on trading, or its removal, that this machine saw there")
         return events
 

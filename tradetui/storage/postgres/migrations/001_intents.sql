@@ -108,6 +108,10 @@ create function role_of_caller() returns text language sql stable
         when pg_has_role(session_user, 'tradetui_viewer', 'usage') then 'viewer'
     end;
 
+create function may_trade(p_person text) returns boolean language sql stable
+    set search_path = tradetui, pg_temp
+    return exists (select from pg_roles where rolname = p_person and pg_has_role(oid, 'tradetui_trader', 'usage'));
+
 create function check_schema(p_schema int) returns void language plpgsql
     set search_path = tradetui, pg_temp
 as $$
@@ -534,7 +538,8 @@ begin
             'id', i.id, 'scope', i.scope, 'kind', i.kind, 'state', i.state,
             'person', begun.person, 'machine', begun.machine, 'last_person', e.person, 'last_machine', e.machine,
             'age_s', age_s(e.at), 'number', e.number,
-            'machine_seen_s', coalesce(age_s(m.seen_at), age_s(e.at)),
+            -- The machine of a person who may not trade any more settles nothing.
+            'machine_seen_s', case when may_trade(e.person) then coalesce(age_s(m.seen_at), age_s(e.at)) else 1e9 end,
             'follower_person', case when i.follower_until > clock_timestamp() then i.follower_person end,
             'follower_machine', case when i.follower_until > clock_timestamp() then i.follower_machine end,
             'follower_left_s', coalesce(greatest(0, -age_s(i.follower_until)), 0)) order by i.first_number), '[]')
