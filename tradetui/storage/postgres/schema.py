@@ -129,8 +129,8 @@ def named_error(problem: psycopg.Error, person: str = "") -> StoreAway | StoreRe
             return StoreRefused("TT003", f"{person} may not do this; the owner runs {grant(person)}", {})
         return StoreRefused(
             "TT003",
-            f"this person lacks the right to set up the store ({message}); run tradetui store init as the person who ran "
-            "it first, or as one who may create roles and, in this database, schemas",
+            f"this person lacks the right to set up the store ({message}); run tradetui store init as the person who "
+            "ran it first, or as one who may create roles and, in this database, schemas",
             {},
         )
     if code in _NO_SCHEMA:
