@@ -576,6 +576,18 @@ def test_a_data_directory_that_cannot_be_written_is_named_before_anything_is_joi
     assert "No space left on device): check the disk and the data directory" in capsys.readouterr().err
 
 
+def test_a_lost_journal_is_named_before_anything_is_joined(
+    use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use("anna")
+    begin_here()
+    open_privately(os.environ, Flags()).journal.file.write_bytes(b"no database" * 500)
+    assert main(["store", "join"]) == 2
+    refused = capsys.readouterr().err
+    assert "damaged" in refused and "tradetui journal --accept-loss" in refused
+    assert store_database.sql("select count(*) from tradetui.machine") == [(0,)]
+
+
 def test_a_person_without_a_role_does_not_leave_what_may_be_open(
     use: Use, store_database: StoreDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:

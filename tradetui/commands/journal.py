@@ -79,7 +79,7 @@ def _accept_loss(location: JournalLocation) -> int:
     try:
         accepted = accept_loss(location, Moment.now(SystemClock()))
     except (FileUnusable, sqlite3.Error, OSError) as problem:
-        raise _unusable(location, problem) from None
+        raise unusable_journal(location, problem) from None
     for sentence in accepted:
         say(f"Accepted: {sentence}")
     say(ACCEPTED if accepted else "Nothing is lost: the journal is as it was written.")
@@ -103,7 +103,7 @@ def _newest(location: JournalLocation) -> tuple[list[Intent], bool]:
                     say(journal.notice)
             return journal.newest(), locked_elsewhere
     except (FileUnusable, sqlite3.Error, OSError) as problem:
-        raise _unusable(location, problem) from None
+        raise unusable_journal(location, problem) from None
 
 
 async def _of_all_machines(profile: OpenProfile, own: list[Intent]) -> list[Intent]:
@@ -124,7 +124,8 @@ def _with_writers(intent: Intent, in_store: Intent | None, own: str) -> Intent:
     return intent._replace(events=tuple(steps))
 
 
-def _unusable(location: JournalLocation, problem: Exception) -> ConfigurationError:
+def unusable_journal(location: JournalLocation, problem: Exception) -> ConfigurationError:
+    """Return the error that says why a journal cannot be used, and what to do."""
     if not isinstance(problem, FileUnusable):
         return ConfigurationError(
             f"it cannot be read ({problem})",

@@ -6,11 +6,13 @@ import argparse
 import asyncio
 import os
 import secrets
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
+from tradetui.commands.journal import unusable_journal
 from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, say, stdout
 from tradetui.commands.session.open_profile import OpenProfile, open_privately
 from tradetui.commands.session.store_checks import connected_store, older_copy
@@ -28,6 +30,7 @@ from tradetui.profiles.load import Flags, load
 from tradetui.profiles.store_address import store_conninfo
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.postgres.errors import StoreAway, StoreRefused
+from tradetui.storage.sqlite_file import FileUnusable
 
 _STAY: Final = {
     StoreRefusal.ALREADY_OPEN: "Have it settled or released first: tradetui journal shows it.",
@@ -117,12 +120,16 @@ async def _join(profile: OpenProfile) -> int:
     mark_file = profile.journal.file.with_name(MARK_FILE)
     had_joined = mark_file.exists()
     profile.make_installation()
+    try:
+        with closing(open_journal(profile.journal)) as journal:
+            journal.check()
+    except (FileUnusable, sqlite3.Error, OSError) as problem:
+        raise unusable_journal(profile.journal, problem) from None
     async with connected_store(profile) as server:
         identity = account.name, address, account.environment, account.uid
         [joined] = await server.call("join_account", *identity, machine, share)
         store = AccountStore(server, account.name, machine)
         with closing(open_journal(profile.journal)) as journal:
-            journal.check()
             new_id = partial(secrets.token_hex, 16)
             shared = SharedAccount(
                 store, lambda: journal, mark_file, InlineDisk(), SystemClock(), new_id, changed=lambda: None
