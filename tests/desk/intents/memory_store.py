@@ -218,7 +218,7 @@ class MemoryServer:
         if any(intent in other.rows for other in self.accounts.values() if other is not account):
             raise refused(StoreRefusal.WRONG_STEP, "the intent is of another account")
         row = account.rows.get(intent)
-        if row is not None and (row.state not in unsent or state in unsent):
+        if row is not None and (row.state not in unsent or state in unsent or step in account.steps):
             return _number(row.events[0].number)
         holder = account.holder(scope)
         if holder not in (None, row) and state not in ENDED:

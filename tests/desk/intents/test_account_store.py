@@ -478,3 +478,12 @@ async def test_each_machine_reads_since_when_the_others_are_level(open_store: Op
     await bob.state(level=version)
     assert 0 <= (await anna.state()).others_level_s < PATIENCE_S
     assert (await bob.state()).others_level_s == inf
+
+
+async def test_adopting_a_step_that_is_there_changes_nothing(open_store: OpenStore) -> None:
+    anna = await open_store("anna", "desk1")
+    await begun(anna)
+    for state in (State.SENT, State.UNKNOWN, State.WITHDRAWN):
+        await anna.step("i1", state, {}, step=f"{state} of i1", prior=None, fence=None)
+    await anna.adopt("i1", BTC, "reversal", State.UNKNOWN, {}, step="unknown of i1")
+    assert (await anna.read("i1")).state is State.WITHDRAWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.desk.reversal.test_several_machines import (
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.shared_account import LEASE_S, MACHINE_GONE_S
-from tradetui.desk.intents.states import State, Withheld
+from tradetui.desk.intents.states import Intent, State, Withheld
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import InlineDisk
 
@@ -190,3 +191,95 @@ async def test_a_contradiction_that_a_follower_noted_is_known_to_the_sender_too(
         anna.link.mend()
         await anna.looked(10)
         assert await anna.intents.contradiction() == "no leg is named"
+
+
+async def corrected(machine: Machine) -> None:
+    """Send, settle and correct."""
+    await machine.intents.begin("tt-x", SCOPE, "test", {}, after_in_store=machine.intents.store_version)
+    await machine.intents.about_to_send("tt-x", {})
+    for state in (State.UNKNOWN, State.SETTLED, State.CORRECTED):
+        assert await machine.intents.note("tt-x", state, PART)
+        await machine.looked(3)
+
+
+async def test_a_correction_is_written_here_while_the_end_before_it_is_not_told_yet(
+    desk: Desk,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await corrected(anna)
+        read = anna.store.read
+
+        async def cut_off(intent: str) -> Intent:
+            anna.link.cut()
+            return await read(intent)
+
+        monkeypatch.setattr(anna.store, "read", cut_off)
+        assert await anna.intents.note("tt-x", State.SETTLED, PART)
+        await anna.looked(3)
+        assert anna.intents.shared is not None and anna.intents.shared.away_s is not None
+        assert await anna.intents.note("tt-x", State.CORRECTED, {"why": "its order went on filling"})
+        monkeypatch.undo()
+        anna.link.mend()
+        await anna.looked(15)
+        assert (await bob.store.read("tt-x")).state is State.CORRECTED
+
+
+async def test_a_correction_does_not_overtake_the_end_before_it(
+    desk: Desk,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        await corrected(anna)
+        step = anna.store.step
+
+        async def late(intent: str, state: State, *details: Any, **named: Any) -> int:
+            if state is State.SETTLED:
+                await asyncio.sleep(0.5)
+            return await step(intent, state, *details, **named)
+
+        monkeypatch.setattr(anna.store, "step", late)
+        assert await anna.intents.note("tt-x", State.SETTLED, PART)
+        await asyncio.sleep(0.2)
+        assert await anna.intents.note("tt-x", State.CORRECTED, {"why": "its order went on filling"})
+        await anna.looked(5)
+        assert (await bob.store.read("tt-x")).state is State.CORRECTED
+
+
+async def test_what_others_did_while_a_machine_was_off_costs_its_disk_one_visit(
+    desk: Desk,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(desk, "bob@desk2") as [bob]:
+        async with running(desk, "anna@desk1"):
+            await bob.intents.begin("tt-0", SCOPE, "test", {}, after_in_store=None)
+        for number in range(20):
+            await bob.intents.note(f"tt-{number}", State.WITHDRAWN, {})
+            await bob.intents.begin(f"tt-{number + 1}", SCOPE, "test", {}, after_in_store=None)
+            await bob.looked()
+        visits: list[object] = []
+        run = InlineDisk.run
+
+        async def counted(disk: InlineDisk, work: Any, *details: Any, **named: Any) -> Any:
+            visits.append(work)
+            return await run(disk, work, *details, **named)
+
+        monkeypatch.setattr(InlineDisk, "run", counted)
+        async with running(desk, "anna@desk1") as [anna]:
+            assert anna.intents.store_trouble == ""
+            assert not [work for work in visits if getattr(work, "__name__", "") == "intent"], "one visit each"
+
+
+async def test_a_lock_that_was_removed_in_another_session_of_its_machine_is_not_told_late(
+    desk: Desk,  # noqa: F811
+) -> None:
+    async with running(desk, "anna@desk1", "anna@desk1", "bob@desk2") as (first, second, bob):
+        first.link.cut()
+        await asyncio.sleep(3)
+        assert not await first.intents.set_lock(True)
+        await second.looked(3)
+        assert bob.intents.locked and await second.intents.set_lock(False)
+        await second.looked(3)
+        first.link.mend()
+        await asyncio.sleep(12)
+        assert not bob.intents.locked

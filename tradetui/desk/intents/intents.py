@@ -28,7 +28,7 @@ from tradetui.desk.intents.journal.store_mark import JOINED, MARK_FILE, REJOIN
 from tradetui.desk.intents.locks import AccountLock, LockChoice, OpenScopes, StepWriters
 from tradetui.desk.intents.lost_intents import STORE_NUMBER
 from tradetui.desk.intents.shared_account import SharedAccount
-from tradetui.desk.intents.states import AlreadyOpen, Intent, OpenIntent, State, Withheld, WrongStep
+from tradetui.desk.intents.states import ENDED, AlreadyOpen, Intent, OpenIntent, State, Withheld, WrongStep
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
@@ -274,6 +274,12 @@ class Intents:
         if self._open_store is None and location.file.with_name(MARK_FILE).exists():
             raise FileUnusable(str(location.file), JOINED, REJOIN)
 
+    def _check_files(self) -> None:
+        if self._location is not None:
+            self._refuse_if_joined(self._location)
+        for check in self.checks_before_sending:
+            check()
+
     def _open_file(self, location: JournalLocation) -> Journal:
         self._refuse_if_joined(location)
         self.writers.show_life(location.alive_dir)
@@ -378,25 +384,29 @@ class Intents:
 
     async def read(self, intent: str) -> Intent:
         """Return one intent with all its steps, also of another machine; raises KeyError, Withheld."""
-        if self.shared is not None and self.shared.is_corrected_there(intent):
-            return await self.shared.read(intent)
         try:
-            return await self._read_from(self._ready().intent, intent)
+            own = await self._read_from(self._ready().intent, intent)
         except KeyError:
             if self.shared is None:
                 raise
             return await self.shared.read(intent)
+        return await self.shared.read(intent) if self.shared is not None and self._goes_on_there(own) else own
+
+    def _goes_on_there(self, own: Intent) -> bool:
+        """Whether only the store can go on with an intent: it is corrected there, and no step follows its end here.
+
+        What is settled here can be corrected here, and the store may not know yet that it is.
+        """
+        is_final = own.state in ENDED and own.state is not State.SETTLED
+        return is_final and self.shared is not None and self.shared.is_corrected_there(own.id)
 
     async def _is_of_other_machine(self, intent: str) -> bool:
         if self.shared is None:
             return False
-        if self.shared.is_corrected_there(intent):
-            return True
         try:
-            await self._disk.run(self._ready().intent, intent)
+            return self._goes_on_there(await self._disk.run(self._ready().intent, intent))
         except KeyError:
             return True
-        return False
 
     async def _read_from(self, read: Callable[..., Content], *arguments: object) -> Content:
         try:
@@ -477,10 +487,7 @@ class Intents:
     ) -> None:
         try:
             now = Moment.now(self._clock)
-            if self._location is not None:
-                await self._disk.run(self._refuse_if_joined, self._location)
-            for check in self.checks_before_sending:
-                await self._disk.run(check)
+            await self._disk.run(self._check_files)
             await self._disk.run(self._ready().begin, intent, self.account, scope, kind, details, now, after=after)
         except AlreadyOpen as problem:
             if problem.state in set(State):
@@ -494,10 +501,7 @@ class Intents:
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write the step `sent`, the last act before the first byte; raises NotSent if it must not be sent."""
         try:
-            if self._location is not None and self._open_store is None:
-                await self._disk.run(self._refuse_if_joined, self._location)
-            for check in self.checks_before_sending:
-                await self._disk.run(check)
+            await self._disk.run(self._check_files)
             locked = await self._disk.run(self._ready().trading_locked)
             if not (locked or self.lock.locked or self.other_owner or self.store_trouble):
                 sent = await self._disk.run(self._write_sent, self._ready(), intent, details, Moment.now(self._clock))

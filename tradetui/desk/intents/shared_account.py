@@ -187,7 +187,7 @@ class SharedAccount:
                 self._changed()
 
     async def _look(self) -> None:
-        called_s = self._clock.monotonic()
+        called_s, journal = self._clock.monotonic(), self._journal()
         state = await self.store.state(level=self.version if self._is_level else None)
         self.locks = state.locks
         self.absence.read(called_s, state.others_level_s)
@@ -195,9 +195,11 @@ class SharedAccount:
         if not self.may_only_view:
             if await self.mark.has_untold_lock():  # of another session, or of the overview
                 self.untold_lock = True
+            if self.untold_lock and journal is not None and not await self._disk.run(journal.trading_locked):
+                self.untold_lock = None  # its person has unlocked since, perhaps in another session
+                await self.mark.keep_untold_lock(False)
             await self._tell_lock()
             await self._withdraw_unused()
-        journal = self._journal()
         if journal is None:
             return
         await self._check_mark(state)
@@ -363,9 +365,8 @@ class SharedAccount:
         stepped, self._stepped = self._stepped, set()
         was_level = True
         try:
-            for intent_id in (rows.keys() | stepped) - intents.keys():
-                with suppress(KeyError):
-                    intents[intent_id] = await self._disk.run(journal.intent, intent_id)
+            if others := (rows.keys() | stepped) - intents.keys():
+                intents |= await self._disk.run(_known_here, journal, others)
             for intent in intents.values():
                 row = rows.get(intent.id)
                 level = (row.number if row is not None else 0), intent.events[-1].chain
@@ -581,3 +582,12 @@ class SharedAccount:
     def locks_of_others(self) -> tuple[StoreLock, ...]:
         """The locks that this person cannot remove."""
         return tuple(lock for lock in self.locks if lock.writer.person != self.store.writer.person)
+
+
+def _known_here(journal: Journal, ids: Iterable[str]) -> dict[str, Intent]:
+    """Read those of these intents that a journal has, in one visit to the disk."""
+    known = {}
+    for intent in ids:
+        with suppress(KeyError):
+            known[intent] = journal.intent(intent)
+    return known

@@ -413,8 +413,10 @@ begin
     if current.account <> p_account then
         perform refuse('TT006', format('intent %s is of another account', p_intent));
     end if;
+    -- One whose step is here was not lost: it was withdrawn after it.
     if current.id is not null
-        and (current.state not in ('intended', 'withdrawn') or p_state in ('intended', 'withdrawn')) then
+        and (current.state not in ('intended', 'withdrawn') or p_state in ('intended', 'withdrawn')
+            or exists (select from event e where e.account = p_account and e.step = p_step)) then
         number := current.first_number;
         return;
     end if;
