@@ -495,7 +495,7 @@ class SharedAccount:
         """Return the intents of other machines that this session settles, each with the age of its last step."""
         try:
             read = [(await self.read(row.id), row.age_s) for row in self._elsewhere if row.id in self._followed]
-        except Withheld:
+        except (KeyError, Withheld):  # an older copy of the store lacks it
             return []
         return [(intent, age_s) for intent, age_s in read if intent.state not in ENDED]
 
