@@ -149,3 +149,14 @@ async def test_what_a_person_left_who_may_only_view_now_is_settled_by_another(de
         desk.server.roles["anna"] = "viewer"
         await bob.looked(60)
         assert "looked after by bob@desk2" in " ".join(bob.intents.unsettled())
+
+
+async def test_what_is_followed_and_an_older_copy_has_lost_is_not_listed(desk: Desk) -> None:  # noqa: F811
+    async with running(desk, "anna@desk1", "bob@desk2") as (anna, bob):
+        older = desk.server.snapshot()
+        await sent_and_cut_off(anna)
+        await bob.looked(5)
+        assert [intent.id for intent in await bob.intents.not_settled()] == ["tt-x"]
+        desk.server.restore(older)
+        await bob.looked(1)
+        assert await bob.intents.not_settled() == []
